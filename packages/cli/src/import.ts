@@ -1,6 +1,7 @@
 import fs from 'node:fs';
 import type { Command } from 'commander';
-import { live, print } from './terminal.ts';
+import { progressOf } from './analysis.ts';
+import { print } from './terminal.ts';
 
 const examples = `
 Examples:
@@ -51,14 +52,10 @@ async function importEncoder(file: string, { out, json }: Flags): Promise<void> 
 
 async function importModel(file: string, { out, json }: Flags): Promise<void> {
   if (isUniversal(file)) return importEncoder(file, { out, json });
-  const { Progress } = await import('@hidden-schema/hsn/run/progress');
   const { importGguf } = await import('@hidden-schema/transformers/gguf');
-  let shown: InstanceType<typeof Progress> | undefined;
-  const imported = importGguf(file, out, (done, total) => {
-    shown ??= new Progress({ label: 'import', total, unit: 'tensors', output: live });
-    shown.update(done);
-  });
-  shown?.finish();
+  const { onProgress, done } = await progressOf('import', 'tensors');
+  const imported = importGguf(file, out, onProgress);
+  done();
   if (json) return print(`${JSON.stringify({ out, ...imported }, null, 2)}\n`);
   const { architecture, parameters, vocabulary, formats, bytes } = imported;
   const kinds = Object.entries(formats)

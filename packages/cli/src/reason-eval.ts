@@ -1,3 +1,4 @@
+import { UserError } from '@hidden-schema/base/errors';
 import type { PathChoice } from '@hidden-schema/hsn';
 import type { Command } from 'commander';
 import { print, say } from './terminal.ts';
@@ -64,7 +65,6 @@ export function register(parent: Command): void {
 }
 
 async function evaluate(run: string | undefined, flags: ReasonEvalFlags): Promise<void> {
-  const { UserError } = await import('@hidden-schema/base');
   const { table3Caption, table3Text } = await import('@hidden-schema/studies/reasoning/table3-text');
   if (flags.split !== 'test' && flags.split !== 'valid')
     throw new UserError(`--split takes test or valid, got ${flags.split}`);
@@ -77,9 +77,9 @@ async function evaluate(run: string | undefined, flags: ReasonEvalFlags): Promis
 }
 
 /** Settings of scoring, which need no run. */
-async function scoringFlags(flags: ReasonEvalFlags) {
-  const limit = await wholeNumber('--limit', flags.limit);
-  const layer = await wholeNumber('--layer', flags.layer, 0);
+function scoringFlags(flags: ReasonEvalFlags) {
+  const limit = wholeNumber('--limit', flags.limit);
+  const layer = wholeNumber('--layer', flags.layer, 0);
   return {
     ...(limit === undefined ? {} : { limit }),
     ...(layer === undefined ? {} : { layer }),
@@ -90,7 +90,6 @@ async function scoringFlags(flags: ReasonEvalFlags) {
 }
 
 async function answersAlone(flags: ReasonEvalFlags) {
-  const { UserError } = await import('@hidden-schema/base');
   const { evaluateAnswers } = await import('@hidden-schema/studies/reasoning/table3');
   if (flags.answers === undefined)
     throw new UserError(
@@ -99,7 +98,7 @@ async function answersAlone(flags: ReasonEvalFlags) {
   const ofRuns = { comet: flags.comet, bart: flags.bart, search: flags.search, path: flags.path };
   for (const [flag, value] of Object.entries(ofRuns))
     if (value !== undefined) throw new UserError(`--${flag} is for a run, and none was given`);
-  return evaluateAnswers(flags.answers, await scoringFlags(flags));
+  return evaluateAnswers(flags.answers, scoringFlags(flags));
 }
 
 async function besideRun(run: string, flags: ReasonEvalFlags) {
@@ -113,13 +112,12 @@ async function besideRun(run: string, flags: ReasonEvalFlags) {
     ...(answers === undefined ? {} : { answers }),
     ...(search === undefined ? {} : { searches: search === 'none' ? [] : search.split(',').map(readSearch) }),
     ...(path === undefined ? {} : { paths: await knownPaths(run, path.split(',')) }),
-    ...(await scoringFlags(flags)),
+    ...scoringFlags(flags),
   });
 }
 
 /** Names of path models, refused where the run has no such one. */
 export async function knownPaths(run: string, names: readonly string[]): Promise<PathChoice[]> {
-  const { UserError } = await import('@hidden-schema/base');
   const { pathChoices } = await import('@hidden-schema/hsn/tasks/tuples/path/path-task');
   const there: readonly string[] = pathChoices(run);
   const strange = names.find((name) => !there.includes(name));

@@ -1,5 +1,6 @@
+import { UserError } from '@hidden-schema/base/errors';
 import type { CandidateOptions, CometCandidate } from '@hidden-schema/hsn';
-import type { ExplainedCandidate, MixedCandidate } from '@hidden-schema/studies';
+import type { MixedCandidate } from '@hidden-schema/studies';
 import type { Command } from 'commander';
 import { knownPaths } from './reason-eval.ts';
 import { print, say } from './terminal.ts';
@@ -70,15 +71,15 @@ type Shown = CometCandidate & Partial<MixedCandidate>;
 async function generate(run: string, event: string, flags: ReasonGenerateFlags): Promise<void> {
   const { openReasoner } = await import('@hidden-schema/hsn/tasks/tuples/path/reasoner');
   const options = await searching(flags);
-  const count = (await wholeNumber('--count', flags.count)) ?? 5;
-  const walks = (await wholeNumber('--walks', flags.walks)) ?? count;
+  const count = wholeNumber('--count', flags.count) ?? 5;
+  const walks = wholeNumber('--walks', flags.walks) ?? count;
   const comet = await openComet(run, flags);
-  if (comet)
-    return printFound(
-      event,
-      await cometFound(comet, event, flags, { ...options, ...(options.how === 'greedy' ? {} : { count }) }),
-      flags,
-    );
+  if (comet) {
+    const { cometCandidates } = await import('@hidden-schema/hsn/tasks/tuples/comet');
+    const asked = { ...options, ...(options.how === 'greedy' ? {} : { count }) };
+    const ask = (relation: string) => cometCandidates(comet, event, relation, asked);
+    return printFound(event, await ofRelations(flags, comet.relations, ask), flags);
+  }
   const mixed = await mixtureFound(run, event, flags, count);
   if (mixed) return printFound(event, mixed, flags);
   const [path] = flags.path === undefined ? [] : await knownPaths(run, [flags.path]);
@@ -89,11 +90,20 @@ async function generate(run: string, event: string, flags: ReasonGenerateFlags):
     say(
       `to see walks in words, count them first: hsn reason train --part path --run ${run} --set path.kind=counts\n`,
     );
-  const asked = { ...options, count, walks, along: await symbolsOf(flags.along) };
-  const found = new Map<string, ExplainedCandidate[]>();
-  for (const relation of flags.relation.length > 0 ? flags.relation : reasoner.relations)
-    found.set(relation, await explainedCandidates({ reasoner, explainer }, { event, relation }, asked));
-  printFound(event, found, flags);
+  const asked = { ...options, count, walks, along: symbolsOf(flags.along) };
+  const ask = (relation: string) => explainedCandidates({ reasoner, explainer }, { event, relation }, asked);
+  printFound(event, await ofRelations(flags, reasoner.relations, ask), flags);
+}
+
+/** What is found by each relation that was named; by all that there are where none was. */
+async function ofRelations<T>(
+  { relation: named }: ReasonGenerateFlags,
+  all: readonly string[],
+  ask: (relation: string) => Promise<T[]>,
+): Promise<Map<string, T[]>> {
+  const found = new Map<string, T[]>();
+  for (const relation of named.length > 0 ? named : all) found.set(relation, await ask(relation));
+  return found;
 }
 
 /** Answers by the run's mixture; nothing where it has none, or flags ask for written ones. */
@@ -103,7 +113,6 @@ async function mixtureFound(
   flags: ReasonGenerateFlags,
   count: number,
 ): Promise<Map<string, MixedCandidate[]> | undefined> {
-  const { UserError } = await import('@hidden-schema/base');
   const ofWriting = { path: flags.path, walks: flags.walks, along: flags.along, seed: flags.seed };
   const given = Object.entries(ofWriting).find(([, value]) => value !== undefined)?.[0];
   const drawn = flags.temperature !== undefined || flags.walkTemperature !== undefined;
@@ -125,15 +134,13 @@ async function mixtureFound(
       `${run} has no mixture yet; fit one with: hsn reason train --part mixture --run ${run}`,
     );
   const explainer = explainerOf(opened);
-  const found = new Map<string, MixedCandidate[]>();
-  for (const relation of flags.relation.length > 0 ? flags.relation : opened.relations)
-    found.set(relation, await explainedMixture({ mixture, explainer }, { event, relation }, count));
-  return found;
+  return ofRelations(flags, opened.relations, (relation) =>
+    explainedMixture({ mixture, explainer }, { event, relation }, count),
+  );
 }
 
-async function symbolsOf(text: string | undefined): Promise<number[]> {
+function symbolsOf(text: string | undefined): number[] {
   if (text === undefined) return [];
-  const { UserError } = await import('@hidden-schema/base');
   if (!/^\d{1,7}(,\d{1,7})*$/.test(text))
     throw new UserError(`--along takes symbols with commas between, such as 48,29; got ${text}`);
   return text.split(',').map(Number);
@@ -141,7 +148,6 @@ async function symbolsOf(text: string | undefined): Promise<number[]> {
 
 /** COMET in a run folder; nothing where it holds a network. */
 async function openComet(run: string, { path, walks, along, walkTemperature }: ReasonGenerateFlags) {
-  const { UserError } = await import('@hidden-schema/base');
   const { tuplesConfig } = await import('@hidden-schema/hsn/config/settings');
   const { Run } = await import('@hidden-schema/hsn/run/run');
   const { openReasoning } = await import('@hidden-schema/hsn/tasks/tuples/open');
@@ -155,19 +161,6 @@ async function openComet(run: string, { path, walks, along, walkTemperature }: R
   for (const [flag, value] of Object.entries(ofWalks))
     if (value !== undefined) throw new UserError(`${flag} is for walks, and ${run} is COMET, which has none`);
   return openReasoning(run);
-}
-
-async function cometFound(
-  opened: NonNullable<Awaited<ReturnType<typeof openComet>>>,
-  event: string,
-  flags: ReasonGenerateFlags,
-  options: CandidateOptions,
-): Promise<Map<string, CometCandidate[]>> {
-  const { cometCandidates } = await import('@hidden-schema/hsn/tasks/tuples/comet');
-  const found = new Map<string, CometCandidate[]>();
-  for (const relation of flags.relation.length > 0 ? flags.relation : opened.relations)
-    found.set(relation, await cometCandidates(opened, event, relation, options));
-  return found;
 }
 
 function printFound(
@@ -226,13 +219,12 @@ function reasons({
 }
 
 async function searching(flags: ReasonGenerateFlags): Promise<CandidateOptions> {
-  const { UserError } = await import('@hidden-schema/base');
   const { checkSampling } = await import('@hidden-schema/transformers/generation');
   const { search = 'beam' } = flags;
   const how = search === 'mixture' ? 'beam' : search;
   if (how !== 'greedy' && how !== 'sample' && how !== 'beam')
     throw new UserError(`--search takes mixture, greedy, sample or beam, got ${how}`);
-  const seed = await wholeNumber('--seed', flags.seed, 0);
+  const seed = wholeNumber('--seed', flags.seed, 0);
   const number = (text: string | undefined) => Number(text?.trim() || Number.NaN);
   const options: CandidateOptions = {
     how,

@@ -1,5 +1,7 @@
+import { UserError } from '@hidden-schema/base/errors';
 import type { FittedMixture } from '@hidden-schema/studies';
-import { live, print } from './terminal.ts';
+import { progressOf } from './analysis.ts';
+import { print } from './terminal.ts';
 import { wholeNumber } from './text-flags.ts';
 
 /** Flags of `hsn reason train` that fitting a mixture takes; others belong to training. */
@@ -18,7 +20,6 @@ interface MixtureFlags {
 
 /** Fits how much each part counts for an answer: `hsn reason train --part mixture`. */
 export async function fitMixture(file: string | undefined, flags: MixtureFlags): Promise<void> {
-  const { UserError } = await import('@hidden-schema/base');
   const { run, comet, out, tuples, decoder } = flags;
   if (!run) throw new UserError("a mixture is of a network's answers: give --run, its folder");
   const others = {
@@ -31,29 +32,24 @@ export async function fitMixture(file: string | undefined, flags: MixtureFlags):
   for (const [flag, value] of Object.entries(others))
     if (value !== undefined)
       throw new UserError(`a mixture is fitted to the run as it is: ${flag} is not taken`);
-  const limit = await wholeNumber('--limit', flags.limit);
+  const limit = wholeNumber('--limit', flags.limit);
   const { memories } = await import('@hidden-schema/studies/reasoning/event-memory');
   const { trainMixture } = await import('@hidden-schema/studies/reasoning/mixture-run');
   const splits = memories.find((one) => one === (flags.memory ?? 'train'));
   if (splits === undefined)
     throw new UserError(`--memory takes ${memories.join(' or ')}, got ${flags.memory}`);
-  const { Progress } = await import('@hidden-schema/hsn/run/progress');
-  let shown: InstanceType<typeof Progress> | undefined;
+  const { onProgress, done } = await progressOf('collect answers', 'questions');
   const fitted = await trainMixture(run, {
     ...(comet === undefined ? {} : { comet }),
     ...(limit === undefined ? {} : { limit }),
     memory: { splits, ...(await encoderOf(flags)) },
-    onProgress: (done, total) => {
-      shown ??= new Progress({ label: 'collect answers', total, unit: 'questions', output: live });
-      shown.update(done);
-    },
+    onProgress,
   });
-  shown?.finish();
+  done();
   print(mixtureText(fitted));
 }
 
 async function encoderOf({ encoder, encoderPrecision = 'float32' }: MixtureFlags) {
-  const { UserError } = await import('@hidden-schema/base');
   const { precisions } = await import('@hidden-schema/studies/reasoning/event-memory');
   const precision = precisions.find((one) => one === encoderPrecision);
   if (precision === undefined)

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { UserError } from '@hidden-schema/base/errors';
 import type { PathFigures, PathKind, ReasoningFigures, Replicas, Run } from '@hidden-schema/hsn';
 import type { TrainEvent } from '@hidden-schema/hsn/driver/prepared';
 import type { GroupConfig } from '@hidden-schema/torch';
@@ -81,8 +82,7 @@ export function register(parent: Command): void {
 
 async function train(file: string | undefined, asked: ReasonTrainFlags): Promise<void> {
   const flags = { ...asked, set: withDeviceSetting(asked) };
-  const { UserError } = await import('@hidden-schema/base');
-  const processes = await wholeNumber('--processes', flags.processes);
+  const processes = wholeNumber('--processes', flags.processes);
   if (processes !== undefined && processes > 1) return launch(processes, flags.threads);
   await useThreads(flags.threads);
   await takeSettingsDevice(() =>
@@ -109,7 +109,6 @@ async function trainNetwork(
   flags: ReasonTrainFlags,
   replicas: Replicas,
 ): Promise<void> {
-  const { UserError } = await import('@hidden-schema/base');
   const { tuplesConfig } = await import('@hidden-schema/hsn/config/settings');
   const { networkText } = await import('./reason-figures.ts');
   const { out, tuples } = flags;
@@ -131,7 +130,6 @@ async function trainPath(
   flags: ReasonTrainFlags,
   replicas: Replicas,
 ): Promise<void> {
-  const { UserError } = await import('@hidden-schema/base');
   const { tuplesConfig } = await import('@hidden-schema/hsn/config/settings');
   const { refuseEdits, Run } = await import('@hidden-schema/hsn/run/run');
   const { pathFolder } = await import('@hidden-schema/hsn/tasks/tuples/path/path-task');

@@ -211,31 +211,53 @@ describe('levels and edits', () => {
     expect(complaints.splice(0).every((text) => text.includes('409'))).toBe(true);
   }, 120_000);
 
-  test('what goes wrong is told, and nothing is changed', async () => {
+  /** Makes the page hear of another checkpoint, at which it reads everything again; waits until it has. */
+  const readAgain = async (step: number) => {
+    await page.route('**/api/run', async (route) => {
+      const answer = await route.fetch();
+      const run = (await answer.json()) as Answer<'run'>;
+      await route.fulfill({ response: answer, json: { ...run, opened: { ...run.opened, step } } });
+    });
+    await page.waitForRequest((request) => request.url().includes('/api/symbol/3'));
+    await settled(page);
+  };
+
+  test('a damaged file is told and stays as it is; a name that is typed meanwhile is not lost', async () => {
     const file = path.join(small.run, 'names.json');
     const whole = fs.readFileSync(file);
-    await open('symbol=3');
-    fs.writeFileSync(file, '{');
-    // The file that the page shows is damaged meanwhile: it may draw the theme anew, without what was typed.
-    const save = page.getByRole('button', { name: 'Save' });
+    // A page that knew the run as it was before the last undo would be refused for that.
     await poll(async () => {
-      await openEditing();
-      await page.getByLabel('Name of this theme').fill('mine');
-      return save.isEnabled();
+      const { identity, opened } = await api<Answer<'run'>>('/api/run');
+      return opened?.identity === identity;
     }).toBe(true);
-    await save.click();
+    await open('symbol=3');
+    await openEditing();
+    const field = page.getByLabel('Name of this theme');
+    await field.fill('mine');
+    const before = await named();
+    fs.writeFileSync(file, '{');
+    await readAgain(1001);
+    expect(await named()).not.toBe(before);
+    expect(await field.inputValue()).toBe('mine');
+    await page.route('**/api/symbol/3*', (route) => route.abort());
+    await readAgain(1002);
+    expect(await page.locator('#panel > .failure').count()).toBe(1);
+    expect(await field.inputValue()).toBe('mine');
+    await page.unrouteAll({ behavior: 'wait' });
+    await page.getByRole('button', { name: 'Save' }).click();
     await poll(() => page.locator('.edit-bar .failure').textContent()).toContain('names.json is damaged');
     expect(fs.readFileSync(file, 'utf8')).toBe('{');
+    expect(await field.inputValue()).toBe('mine');
     fs.writeFileSync(file, whole);
-    await openEditing();
-    await page.getByLabel('Name of this theme').fill('mine');
     await page.getByRole('button', { name: 'Save' }).click();
     await poll(named).toBe('mine');
     await page.getByRole('button', { name: 'Undo' }).click();
     await poll(() => page.locator('.edit-bar .failure, .undo').count()).toBe(0);
-    // The refusal is a complaint of the browser too.
-    expect(complaints.splice(0).every((text) => text.includes('409'))).toBe(true);
-  });
+    // The name that holds again stands in the field, not what was typed.
+    expect(await field.inputValue()).toBe(await named());
+    // The refusal is a complaint of the browser too, as is what was not answered.
+    expect(complaints.splice(0).every((text) => /409|ERR_FAILED/.test(text))).toBe(true);
+  }, 120_000);
 });
 
 describe('small windows and dark ground', () => {

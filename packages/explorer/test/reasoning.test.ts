@@ -20,6 +20,7 @@ import {
   explainerOf,
   languageRun,
   openRun,
+  RunSource,
   runReport,
   storedMeanings,
 } from '@hidden-schema/studies';
@@ -139,7 +140,9 @@ test('analyses read tuples as they read texts; relations are their labels', asyn
     const words = meanings.flatMap((meaning) => meaning.words.map(({ word }) => word));
     expect(words).not.toHaveLength(0);
     expect(words.filter((word) => opened.labels.some((name) => name.toLowerCase() === word))).toEqual([]);
-    expect(await runReport(opened, { samples: 3 })).toContain('<h2>Each label</h2>');
+    expect(await runReport(new RunSource(opened, { encoded }), { samples: 3 })).toContain(
+      '<h2>Each label</h2>',
+    );
     expect(() => languageRun(opened, 'hsn attend')).toThrow(
       'is the run of tuples; hsn attend takes a language',
     );

@@ -20,7 +20,7 @@ export { readReference } from './measures/reference-texts.ts';
 export type { SubsampleStability } from './measures/subsample-stability.ts';
 export { studyTime, type TimeStudy } from './measures/time.ts';
 export { referenceWindow } from './measures/topic-figures.ts';
-export { type ExplainedCandidate, explainedCandidates, explainerOf } from './reasoning/explained.ts';
+export { explainedCandidates, explainerOf } from './reasoning/explained.ts';
 export type { MixedCandidate } from './reasoning/explained-mixture.ts';
 export type { FittedMixture } from './reasoning/mixture-run.ts';
 export {

@@ -10,12 +10,14 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { interpolateTexts, interpolateWalks } from '../src/analyses/interpolate-texts.ts';
 import { runReport } from '../src/analyses/report-sections.ts';
 import { attentionSheet } from '../src/analyses/sheets.ts';
+import { RunSource } from '../src/analyses/source.ts';
 import { labelMaps } from '../src/measures/label-maps.ts';
 import { withoutStays } from '../src/measures/symbol-uses.ts';
 import { exportedGraph } from '../src/runs/graph-export.ts';
 import { writeModelCard } from '../src/runs/model-card.ts';
 import { languageRun, openRun } from '../src/runs/opened.ts';
 import { sentenceAttention, studyAttention } from '../src/symbols/attention.ts';
+import { meanWeights, readAttention } from '../src/symbols/attention-reading.ts';
 import { runLayout } from '../src/symbols/layout.ts';
 import { renameSymbol, runSymbols, symbolNames } from '../src/symbols/names.ts';
 import { storedMeanings } from '../src/symbols/stored-meanings.ts';
@@ -159,8 +161,8 @@ describe('what symbols mean', () => {
 describe('attention', () => {
   test('of a sentence is what the decoder computes, token by token', async () => {
     const { text } = encoded.sentence(0);
-    const found = await sentenceAttention(run, text, [1, 2, 3]);
-    expect(found.tokens.join('')).toBe(text);
+    const { value: found } = await readAttention(run, [{ text, walk: [1, 2, 3] }]).next();
+    expect(found.pieces.join('')).toBe(text);
     const { ids } = await run.tokenizers.decoder.encode(text, { specials: false, literal: true });
     const attention: Tensor[] = [];
     const input = Int32Array.from([run.texts.frames.decoder.begin!, ...ids]);
@@ -180,7 +182,14 @@ describe('attention', () => {
               layers[layer]![(head * T + t) * 3 + i]!,
               5,
             );
-    expect(found.mean[0]![0]).toBeGreaterThan(0);
+    const raw = (layer: number, head: number) => found.weights[(layer * 2 + head) * ids.length * 3 + 1];
+    const all = [raw(0, 0), raw(0, 1), raw(1, 0), raw(1, 1)];
+    const mean = (of: number[]) => of.reduce((sum, weight) => sum + weight, 0) / of.length;
+    expect(meanWeights(found, {}, [0])[1]).toBeCloseTo(mean(all), 6);
+    expect(meanWeights(found, { layer: 1 }, [0])[1]).toBeCloseTo(mean(all.slice(2)), 6);
+    expect(meanWeights(found, { layer: 1, head: 0 }, [0])[1]).toBeCloseTo(raw(1, 0), 6);
+    const { tokens, walk, weights } = await sentenceAttention(run, text);
+    expect([tokens, weights.length, weights[0]!.length]).toEqual([found.pieces, ids.length, walk.length]);
   });
 
   test('the study counts the most attended symbol of every occurrence', async () => {
@@ -240,7 +249,7 @@ describe('interpolation of sentences', () => {
 describe('the report', () => {
   test('is one page with everything, in which no text is markup', async () => {
     renameSymbol(run.run.directory, encoded.walk(0)[0]!, '<svg onload=alert(2)>');
-    const page = await runReport(run, { samples: 5, words: ['is', 'was'] });
+    const page = await runReport(new RunSource(run, { encoded }), { samples: 5, words: ['is', 'was'] });
     for (const title of ['Training', 'Graph', 'Each label', 'All themes', 'Texts of each theme', 'Attention'])
       expect(page).toContain(`<h2>${title}</h2>`);
     expect(page).toContain('&lt;svg onload=alert(2)&gt;');
@@ -275,7 +284,9 @@ test('a synthetic run is analysed by the same functions', async () => {
   expect(sentences).toMatchObject({ count: 50, symbols: 8, length: 5 });
   expect(sentences.sentence(0).text.split(' ')).toHaveLength(5);
   sentences.close();
-  const page = await runReport(opened, { samples: 5 });
+  const source = new RunSource(opened);
+  const page = await runReport(source, { samples: 5 });
+  source.close();
   expect(page).toContain('<h2>Where walks go</h2>');
   expect(() => languageRun(opened, 'hsn attend')).toThrow('hsn attend takes a language model');
   opened.model.free();

@@ -27,7 +27,7 @@ interface Fixture {
 }
 
 const { cases, corpora } = readFixture<Fixture>('metrics/bleu2');
-const methods: readonly BleuSmoothing[] = ['none', 'method1', 'method2', 'method3'];
+const methods: readonly BleuSmoothing[] = ['none', 'method1'];
 
 describe('BLEU-2 equals NLTK', () => {
   test.each(cases)('$name', ({ hypothesis, references, ...expected }) => {

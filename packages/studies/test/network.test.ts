@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { networkFigure } from '../src/drawing/network-figure.ts';
 import { type Box, spreadBoxes } from '../src/drawing/spread-boxes.ts';
-import { linkStrengths } from '../src/measures/link-strength.ts';
-import { drawnLinks } from '../src/runs/network-drawing.ts';
+import { linkStrengths, scaledLinks } from '../src/measures/link-strength.ts';
 import { symbolYears } from '../src/symbols/symbol-years.ts';
 
 describe('years of symbols', () => {
@@ -38,7 +37,7 @@ describe('links that are drawn', () => {
   const encoded = { walks: Uint16Array.from(texts.flat()), symbols: 4, length: 3 };
 
   test('the strongest of each symbol that are taken more often than by chance, by log lift', () => {
-    const [first, second, ...rest] = drawnLinks(encoded, 1);
+    const [first, second, ...rest] = scaledLinks(linkStrengths(encoded), 1);
     expect(rest).toEqual([]);
     expect([first!.slice(0, 2), second!.slice(0, 2)]).toEqual([
       [2, 3],
@@ -47,7 +46,7 @@ describe('links that are drawn', () => {
     expect(first![2]).toBe(1);
     const [strong, weak] = linkStrengths(encoded).map(({ interval }) => Math.log(interval[0]));
     expect(second![2]).toBeCloseTo(weak! / strong!, 12);
-    expect(drawnLinks({ ...encoded, walks: new Uint16Array(0) }, 3)).toEqual([]);
+    expect(scaledLinks(linkStrengths({ ...encoded, walks: new Uint16Array(0) }), 3)).toEqual([]);
   });
 });
 

@@ -5,7 +5,7 @@ import { sentenceCase } from './labels.ts';
 import { type Drawn, useDrawn, useGrouping } from './levels/grouped.ts';
 import { useEdits, usePatched } from './levels/use-edits.ts';
 import { useTheme } from './media.ts';
-import type { PanelProps } from './panels/panel.ts';
+import { PanelContext, type PanelProps } from './panels/panel.ts';
 import { Empty, Failure, Press, Waiting } from './parts.tsx';
 import { RunChoice } from './run-choice.tsx';
 import { Search } from './search.tsx';
@@ -46,21 +46,21 @@ function Explorer({ view, change, dark, toggle }: ExplorerProps) {
     ...{ client, run, runs, graph, labels, view, change, dark, goTo },
     ...{ texts, textsFailure, time, timeFailure, grouping, edits, ...shows },
   };
-  const symbols = graph?.nodes.length ?? 0;
-  const levelled = openedWith(run, 'levels') !== null;
   return (
-    <div class="app">
-      <Top {...{ run, runs, view, change, dark, toggle, goTo }} nodes={graph?.nodes ?? []} />
-      {run ? <Faults faults={[fault, run.fault]} /> : null}
-      <main>
-        {drawn ? (
-          <Stage {...{ client, drawn, symbols, view, change, walk, paths, dark, flight, levelled }} />
-        ) : (
-          <NoStage {...{ run, runs, fault, failure, view, change }} />
-        )}
-        {props ? <Side {...props} /> : null}
-      </main>
-    </div>
+    <PanelContext.Provider value={props}>
+      <div class="app">
+        <Top {...{ run, runs, view, change, dark, toggle, goTo }} nodes={graph?.nodes ?? []} />
+        {run ? <Faults faults={[fault, run.fault]} /> : null}
+        <main>
+          {drawn && props ? (
+            <Stage {...{ drawn, walk, paths, flight }} />
+          ) : (
+            <NoStage {...{ run, runs, fault, failure, view, change }} />
+          )}
+          {props ? <Side /> : null}
+        </main>
+      </div>
+    </PanelContext.Provider>
   );
 }
 

@@ -1,30 +1,32 @@
 import { type CsvCell as Cell, csvText } from '@hidden-schema/base/csv';
 import type { Mark } from '@hidden-schema/studies/drawing';
-import { type ComponentChild, type ComponentChildren, h, type RefObject } from 'preact';
+import { type ComponentChild, type ComponentChildren, h, type SVGAttributes } from 'preact';
 import { useRef } from 'preact/hooks';
-import { type Inks, inksOf } from './graph/colours.ts';
-import { usePanel } from './panels/panel.ts';
+import { FONT, type Inks } from './graph/colours.ts';
 import { Press } from './parts.tsx';
 
-interface FigureProps {
+interface FigureProps extends SVGAttributes<SVGSVGElement> {
   /** The file's name when it is downloaded. */
   name: string;
   caption: ComponentChildren;
   rows: () => readonly (readonly Cell[])[];
-  children: (svg: RefObject<SVGSVGElement | null>, inks: Inks) => ComponentChildren;
+  /** Of the drawing, in its own units. */
+  size: readonly [width: number, height: number];
+  inks: Inks;
 }
 
 /** A drawing with its caption and its downloads. */
-export function Figure({ name, caption, rows, children }: FigureProps) {
+export function Figure({ name, caption, rows, size, inks, ...drawing }: FigureProps) {
   const svg = useRef<SVGSVGElement>(null);
-  const colours = inksOf(usePanel().dark);
   return (
     <figure class="figure" data-figure={name}>
       <figcaption>
         <span class="figure-title">{caption}</span>
-        <Downloads name={name} svg={() => svgText(svg.current!, colours.ground)} rows={rows} />
+        <Downloads name={name} svg={() => svgText(svg.current!, inks.ground)} rows={rows} />
       </figcaption>
-      {children(svg, colours)}
+      <div class="scroll-x">
+        <svg ref={svg} viewBox={`0 0 ${size.join(' ')}`} role="img" font-family={FONT} {...drawing} />
+      </div>
     </figure>
   );
 }

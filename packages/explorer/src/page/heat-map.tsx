@@ -1,7 +1,8 @@
 import { type HeatLook, heatMarks } from '@hidden-schema/studies/drawing';
 import { Drawn, Figure } from './figure.tsx';
-import { FONT, type Inks } from './graph/colours.ts';
+import { type Inks, inksOf } from './graph/colours.ts';
 import { decimal } from './labels.ts';
+import { usePanel } from './panels/panel.ts';
 
 interface HeatMapProps {
   name: string;
@@ -21,27 +22,12 @@ export function HeatMap(props: HeatMapProps) {
   const { name, caption, rows, columns, values, most, written } = props;
   const table = () => [['', ...columns], ...rows.map((row, at) => [row, ...values[at]!])];
   const map = { rows, columns, values, most, ...(written ? { written: twoDigits } : {}) };
+  const inks = inksOf(usePanel().dark);
+  const { marks, width, height } = heatMarks(map, lookOf(inks));
+  const size = [width, height] as const;
   return (
-    <Figure name={name} caption={caption} rows={table}>
-      {(svg, inks) => {
-        const { marks, width, height } = heatMarks(map, lookOf(inks));
-        return (
-          <div class="scroll-x">
-            <svg
-              ref={svg}
-              class="heat"
-              viewBox={`0 0 ${width} ${height}`}
-              width={width}
-              height={height}
-              role="img"
-              aria-label={caption}
-              font-family={FONT}
-            >
-              <Drawn marks={marks} />
-            </svg>
-          </div>
-        );
-      }}
+    <Figure {...{ name, caption, inks, size, width, height }} rows={table} class="heat" aria-label={caption}>
+      <Drawn marks={marks} />
     </Figure>
   );
 }

@@ -119,16 +119,19 @@ export const Segments = <V extends string>({ label, of, value, onChoose, childre
 );
 
 /** How many symbols are drawn, or groups of them. */
-export const ThemeCount = ({ of, symbols }: { of: number; symbols: number }) =>
-  of < symbols ? (
+export function ThemeCount({ of }: { of: number }) {
+  const symbols = usePanel().graph?.nodes.length ?? 0;
+  return (
     <>
-      <b>{of}</b> groups of <b>{symbols}</b> themes
-    </>
-  ) : (
-    <>
+      {of < symbols ? (
+        <>
+          <b>{of}</b> groups of{' '}
+        </>
+      ) : null}
       <b>{symbols}</b> themes
     </>
   );
+}
 
 interface PagesProps {
   offset: number;

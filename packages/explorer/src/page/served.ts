@@ -1,5 +1,13 @@
 import { useCallback, useEffect, useState } from 'preact/hooks';
-import { type Client, clientOf, type Graph, type Labels, type Run, type RunSummary } from './client.ts';
+import {
+  type Client,
+  clientOf,
+  type Graph,
+  type Labels,
+  openedWith,
+  type Run,
+  type RunSummary,
+} from './client.ts';
 import { latest, useLoaded, usePolling } from './loading.ts';
 
 /** The run's facts, asked again and again: fast while something changes, and at once after `refresh`. */
@@ -38,35 +46,40 @@ export function useRuns(): readonly RunSummary[] {
   return runs;
 }
 
+/**
+ * What the server says of an open run that has a feature, asked again at each checkpoint and edit, and where `more` is
+ * another. Null until it is there, and why it cannot be.
+ */
+export function useOpened<T>(
+  [run, feature]: readonly [Run | null, feature: string | null],
+  load: (signal: AbortSignal) => Promise<T>,
+  more = '',
+): { key: string | null; value: T | null; failure: string | null } {
+  const opened = feature === null ? run?.opened : openedWith(run, feature);
+  const key = opened ? `${run!.id} ${opened.identity} ${opened.step} ${more}` : null;
+  const loaded = useLoaded(key, load);
+  const failure = opened && loaded.state === 'failed' ? loaded.message : null;
+  return { key, value: opened ? latest(loaded) : null, failure };
+}
+
 /** The graph of the checkpoint that is open, with names given since. */
 export function useGraph(client: Client, run: Run | null) {
-  const opened = run?.opened;
-  const key = opened ? `${run.id} ${opened.identity} ${opened.step}` : null;
-  const loaded = useLoaded(key, (signal) => client.graph({}, signal));
+  const { value, failure } = useOpened([run, null], (signal) => client.graph({}, signal));
   const [graph, setGraph] = useState<Graph | null>(null);
-  const value = opened ? latest(loaded) : null;
   useEffect(() => setGraph(value), [value]);
   const renamed = useCallback((symbol: number, name: string | null) => {
     const rename = (node: Graph['nodes'][number]) => (node.symbol === symbol ? { ...node, name } : node);
     setGraph((last) => last && { ...last, nodes: last.nodes.map(rename) });
   }, []);
-  return { graph, failure: loaded.state === 'failed' ? loaded.message : null, renamed };
+  return { graph, failure, renamed };
 }
 
 /** Distributions of the labels, for runs that have some. */
-export function useLabels(client: Client, run: Run | null): Labels | null {
-  const opened = run?.opened?.features.includes('labels') ? run.opened : null;
-  const loaded = useLoaded(opened ? `${run!.id} ${opened.identity} ${opened.step}` : null, (signal) =>
-    client.labels({}, signal),
-  );
-  return opened ? latest(loaded) : null;
-}
+export const useLabels = (client: Client, run: Run | null): Labels | null =>
+  useOpened([run, 'labels'], (signal) => client.labels({}, signal)).value;
 
 /** Shares over time, for runs whose texts have dates; null until they are there, or why they cannot be. */
 export function useTime(client: Client, run: Run | null, period: string) {
-  const opened = run?.opened?.features.includes('time') ? run.opened : null;
-  const key = opened ? `${run!.id} ${opened.identity} ${opened.step} ${period}` : null;
-  const loaded = useLoaded(key, (signal) => client.time({ period }, signal));
-  const failure = opened && loaded.state === 'failed' ? loaded.message : null;
-  return { time: opened ? latest(loaded) : null, timeFailure: failure };
+  const { value, failure } = useOpened([run, 'time'], (signal) => client.time({ period }, signal), period);
+  return { time: value, timeFailure: failure };
 }

@@ -1,15 +1,9 @@
 import { offeredPlaces } from './panels/index.ts';
-import { PanelContext, type PanelProps, type Place, usePanel } from './panels/panel.ts';
+import { type Place, usePanel } from './panels/panel.ts';
 import { Press } from './parts.tsx';
 
 /** The places beside the picture, one at a time. */
-export const Side = (props: PanelProps) => (
-  <PanelContext.Provider value={props}>
-    <Places />
-  </PanelContext.Provider>
-);
-
-function Places() {
+export function Side() {
   const { run, view, change } = usePanel();
   const places = offeredPlaces(run.opened?.features ?? []);
   const place = places.find(({ panels }) => panels.some(({ id }) => id === view.panel)) ?? places[0]!;

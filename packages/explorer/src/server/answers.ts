@@ -1,12 +1,12 @@
 import { LIKELY_LINK } from '@hidden-schema/hsn/graph/likely';
 import type { LanguageRun } from '@hidden-schema/hsn/open';
 import { RunChanged } from '@hidden-schema/hsn/run/edit-record';
-import { pathKinds } from '@hidden-schema/hsn/tasks/tuples/path/path-task';
 import { relationMeaning } from '@hidden-schema/hsn/tasks/tuples/relations';
 import { loadAnalysis } from '@hidden-schema/studies/analyses';
 import { explainText } from '@hidden-schema/studies/analyses/explain-text';
 import { interpolateTexts } from '@hidden-schema/studies/analyses/interpolate-texts';
 import { askAnalysis, RunSource } from '@hidden-schema/studies/analyses/source';
+import { writingOf } from '@hidden-schema/studies/analyses/writing';
 import { plainJson } from '@hidden-schema/studies/drawing/results';
 import { reasonedCandidates } from '@hidden-schema/studies/reasoning/explained-mixture';
 import { sentenceAttention } from '@hidden-schema/studies/symbols/attention';
@@ -14,14 +14,13 @@ import { symbolLevels } from '@hidden-schema/studies/symbols/levels';
 import { symbolNames } from '@hidden-schema/studies/symbols/names';
 import type { Answer, Input, Opened } from '../shared/api.ts';
 import type { AnalysisTask } from './analyses.ts';
-import { checkpointKey, checkSymbol } from './checkpoint-key.ts';
+import { checkSymbol } from './checkpoint-key.ts';
 import { clamp } from './close-reading.ts';
 import { compareAnswer, timeAnswer } from './comparison-answers.ts';
 import { EditAnswers, editsOf } from './edit-answers.ts';
 import { Fault } from './fault.ts';
 import { featuresOf } from './features.ts';
-import { Reloading } from './reloading.ts';
-import { type Capabilities, openShown, type RunView, requireAbilities } from './shown.ts';
+import { type Capabilities, type RunView, requireAbilities } from './shown.ts';
 import type { TaskContext, TaskHandlers } from './tasks.ts';
 import { mapAnswer, tablesText, textsAt, textsWith } from './text-answers.ts';
 
@@ -31,30 +30,13 @@ const MOST_ATTEMPTS = 4;
 const MOST_TRAVERSED = 3000;
 
 /** A run of any kind with its model, in the worker: what the page asks is answered here. */
-export class Answers implements TaskHandlers {
-  readonly #directory: string;
-  readonly #latest: Reloading<RunView>;
-  readonly #edits: EditAnswers;
-  readonly #say: (text: string) => void;
-
-  /** `say` is told what takes time. */
-  constructor(directory: string, say: (text: string) => void) {
-    this.#directory = directory;
-    this.#say = say;
-    this.#latest = new Reloading({
-      key: () => `${checkpointKey(directory)} ${pathKinds(directory).join()}`,
-      open: () => openShown(directory, say),
-      close: (shown) => shown.close(),
-    });
-    this.#edits = new EditAnswers(directory, this.#latest, say);
-  }
-
+export class Answers extends EditAnswers implements TaskHandlers {
   async opened(): Promise<Opened> {
-    const shown = await this.#latest.current();
+    const shown = await this.latest.current();
     const { run, corpus, notes } = shown;
     return {
       ...{ step: run.step, symbols: run.symbols, corpus, walk: run.length, notes },
-      ...{ identity: run.run.identity, edits: editsOf(this.#directory) },
+      ...{ identity: run.run.identity, edits: editsOf(this.directory) },
       labels: [...(shown.encoded?.labels ?? run.labels)],
       relations: (shown.relations ?? []).map((name) => ({ name, meaning: relationMeaning(name) })),
       features: featuresOf(shown),
@@ -65,7 +47,7 @@ export class Answers implements TaskHandlers {
   async analysis({ analysis: name, options, as }: AnalysisTask, context: TaskContext): Promise<unknown> {
     const analysis = await loadAnalysis(name);
     const progress = (stage: string, unit: string) => (done: number, total: number) =>
-      this.#say(`${stage}: ${done} of ${total} ${unit}`);
+      this.say(`${stage}: ${done} of ${total} ${unit}`);
     return this.#unchanged(async ({ run, encoded }) => {
       const source = new RunSource(run, { ...context, progress, ...(encoded ? { encoded } : {}) });
       try {
@@ -95,12 +77,12 @@ export class Answers implements TaskHandlers {
   /** An answer of the run as it is now: one whose symbols were edited since it was opened is opened again. */
   async #unchanged<T>(answer: (shown: RunView) => T | Promise<T>): Promise<T> {
     for (let attempt = 1; ; attempt++) {
-      const shown = await this.#latest.current();
+      const shown = await this.latest.current();
       try {
         return await answer(shown);
       } catch (error) {
         if (!(error instanceof RunChanged) || attempt >= MOST_ATTEMPTS) throw error;
-        this.#latest.changed();
+        this.latest.changed();
       }
     }
   }
@@ -114,11 +96,6 @@ export class Answers implements TaskHandlers {
     }));
     return { step: run.step, identity: run.run.identity, symbols, levels: shown };
   }
-
-  rename: TaskHandlers['rename'] = (input) => this.#edits.rename(input);
-  merge: TaskHandlers['merge'] = (input, context) => this.#edits.merge(input, context);
-  split: TaskHandlers['split'] = (input, context) => this.#edits.split(input, context);
-  undo: TaskHandlers['undo'] = (input) => this.#edits.undo(input);
 
   async reading({ text }: Input<'reading'>): Promise<Answer<'reading'>> {
     const { run, view, reader } = await this.#having('reader');
@@ -137,7 +114,7 @@ export class Answers implements TaskHandlers {
   }
 
   async generate(input: Input<'generate'>, context: TaskContext): Promise<Answer<'generate'>> {
-    const { run: _, walk, force, topK, topP, repetitionPenalty, ...plain } = input;
+    const { run: _, walk, force, count, ...drawing } = input;
     const { view, writer } = await this.#having('writer');
     for (const k of walk) checkSymbol(k, writer.symbols);
     const links = walk.slice(1).map((to, i) => view.link(walk[i]!, to));
@@ -148,32 +125,16 @@ export class Answers implements TaskHandlers {
         'missing_link',
         `the walk steps from ${walk[missing]} to ${walk[missing + 1]}, where there is no link (probability ${links[missing]!.toFixed(2)}); send force: true to write all the same`,
       );
-    const written = await writer.texts.write(walk, {
-      ...plain,
-      ...(topK === undefined ? {} : { topK }),
-      ...(topP === undefined ? {} : { topP }),
-      ...(repetitionPenalty === undefined ? {} : { repetitionPenalty }),
-      ...context,
-    });
+    const written = await writer.texts.write(walk, { count, ...writingOf(drawing, context) });
     return { step: view.step, samples: written.map((text) => ({ text })), links };
   }
 
   async attention({ text, layer, head }: Input<'attention'>): Promise<Answer<'attention'>> {
     const { writer } = await this.#having('writer');
-    const { tokens, walk, layers, heads, weights } = await sentenceAttention(writer, text);
+    const { layers, heads, ...read } = await sentenceAttention(writer, text, { layer, head });
     if ((layer ?? 0) >= layers || (head ?? 0) >= heads)
       throw new Fault(400, 'bad_request', `layers are 0 to ${layers - 1} and heads 0 to ${heads - 1}`);
-    const chosen = { layers: range(layers, layer), heads: range(heads, head) };
-    const count = chosen.layers.length * chosen.heads.length;
-    const mean = tokens.map((_, t) =>
-      walk.map((__, i) => {
-        const at = (l: number, h: number) =>
-          weights[((l * heads + h) * tokens.length + t) * walk.length + i]!;
-        const all = chosen.layers.flatMap((l) => chosen.heads.map((h) => at(l, h)));
-        return all.reduce((sum, weight) => sum + weight, 0) / count;
-      }),
-    );
-    return { step: writer.step, tokens, walk, layers, heads, weights: mean };
+    return { step: writer.step, layers, heads, ...read };
   }
 
   async nearest({ walk, limit }: Input<'nearest'>): Promise<Answer<'nearest'>> {
@@ -292,9 +253,6 @@ export class Answers implements TaskHandlers {
 
   /** What is shown, with abilities that a request needs; a run that lacks one refuses here. */
   async #having<A extends keyof Capabilities>(...needed: A[]): Promise<RunView & Pick<Capabilities, A>> {
-    return requireAbilities(await this.#latest.current(), ...needed);
+    return requireAbilities(await this.latest.current(), ...needed);
   }
 }
-
-const range = (count: number, one: number | undefined): number[] =>
-  one === undefined ? Array.from({ length: count }, (_, at) => at) : [one];

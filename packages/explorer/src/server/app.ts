@@ -8,7 +8,7 @@ import { type Answer, type Endpoint, type EndpointName, endpoints, type Input } 
 import { openApi } from '../shared/openapi.ts';
 import type { AnalysisEndpoint } from './analyses.ts';
 import type { Asset } from './assets.ts';
-import { Fault, faultBody } from './fault.ts';
+import { Fault, faultBody, notFound } from './fault.ts';
 import { cookieName, tooLarge } from './guard.ts';
 import type { Runs } from './runs.ts';
 import type { FactEndpoint, ModelEndpoint } from './tasks.ts';
@@ -58,7 +58,7 @@ export function createApp({ runs, analyses, assets, version, body, token }: AppP
   if (token !== undefined) app.get('/', keepToken(token));
   app.get('*', etag(), (context) => asset(context, assets.get(context.req.path)));
   app.notFound(() => {
-    throw new Fault(404, 'not_found', 'there is nothing at this address');
+    throw notFound();
   });
   app.onError((error) => answer(error));
   return app;
@@ -102,7 +102,7 @@ const keepToken =
   };
 
 function asset(context: Context, found: Asset | undefined): Response {
-  if (!found) throw new Fault(404, 'not_found', 'there is nothing at this address');
+  if (!found) throw notFound();
   const headers = { 'cache-control': 'no-cache', 'content-type': found.type };
   return context.body(new Uint8Array(found.body), 200, headers);
 }

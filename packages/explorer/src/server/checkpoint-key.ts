@@ -1,6 +1,6 @@
 import { bestStep, checkpointSteps } from '@hidden-schema/hsn/run/checkpoint';
 import { Run } from '@hidden-schema/hsn/run/run';
-import { Fault } from './fault.ts';
+import { Fault, notFound } from './fault.ts';
 
 /** Milliseconds for which the folder is not looked at again. */
 export const FRESH = 1000;
@@ -20,6 +20,5 @@ export function checkpointKey(directory: string): string {
 }
 
 export function checkSymbol(k: number, symbols: number): void {
-  if (k >= symbols)
-    throw new Fault(404, 'not_found', `there is no symbol ${k}; symbols are 0 to ${symbols - 1}`);
+  if (k >= symbols) throw notFound(`there is no symbol ${k}; symbols are 0 to ${symbols - 1}`);
 }

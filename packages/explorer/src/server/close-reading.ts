@@ -1,25 +1,16 @@
 import type { LanguageRun, SyntheticRun, WalkPosterior } from '@hidden-schema/hsn';
 import { padded } from '@hidden-schema/text/text-batches';
 import { stack, Tensor, withoutGrad } from '@hidden-schema/torch';
+import type { Answer } from '../shared/api.ts';
 import { Fault } from './fault.ts';
 
 // Shapes: L steps, K symbols.
 
-interface WalkStep {
-  symbol: number;
-  probability: number;
-  alternatives: { symbol: number; probability: number }[];
-}
+type Placed = { symbol: number; probability: number };
 
 /** A text as the encoder reads it. */
-export interface CloseReading {
-  /** Pieces that the encoder reads, and those among them that it does not know. */
-  tokens: { text: string; known: boolean }[];
-  unknown: string[];
-  /** Why there is no walk. */
-  problem: string | null;
-  cut: boolean;
-  walk: { steps: WalkStep[]; logProbability: number } | null;
+export interface CloseReading extends Omit<Answer<'reading'>, 'step' | 'walk'> {
+  walk: { steps: (Placed & { alternatives: Placed[] })[]; logProbability: number } | null;
   /** Whether each step of the walk stands for a token. */
   paired: boolean;
 }

@@ -3,7 +3,7 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { isIPv6 } from 'node:net';
 import os from 'node:os';
 import { parse } from 'hono/utils/cookie';
-import { Fault } from './fault.ts';
+import { Fault, notFound } from './fault.ts';
 
 export interface GuardOptions {
   /** The address that is listened on. */
@@ -37,7 +37,7 @@ export class Guard {
   check(request: IncomingMessage): void {
     this.checkSource(request);
     const path = (request.url ?? '').split('?', 1)[0]!;
-    if (!plainPath.test(path)) throw new Fault(404, 'not_found', 'there is nothing at this address');
+    if (!plainPath.test(path)) throw notFound();
     const method = request.method ?? '';
     if (!['GET', 'HEAD', 'POST'].includes(method))
       throw new Fault(405, 'method', `expected GET or POST, got ${method}`);

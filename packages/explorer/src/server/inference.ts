@@ -1,6 +1,6 @@
 import fs from 'node:fs';
 import path from 'node:path';
-import { Fault } from './fault.ts';
+import { clientLeft, closing, Fault, queueFull } from './fault.ts';
 import type { Limits } from './limits.ts';
 import { ModelProcess } from './model-process.ts';
 import type { Message, Outcome, Report, TaskAnswer, TaskInput, TaskName } from './tasks.ts';
@@ -59,15 +59,9 @@ export class Inference {
     return new Promise((resolve, reject) => {
       const leave = () => this.#drop(task);
       const settle = () => signal?.removeEventListener('abort', leave);
-      const task: Waiting = {
-        id: this.#count++,
-        name,
-        input,
-        resolve: resolve as Waiting['resolve'],
-        reject,
-        settle,
-      };
-      if (signal?.aborted) return reject(left());
+      const settles = { resolve: resolve as Waiting['resolve'], reject, settle };
+      const task: Waiting = { id: this.#count++, name, input, ...settles };
+      if (signal?.aborted) return reject(clientLeft());
       signal?.addEventListener('abort', leave, { once: true });
       this.#waiting.push(task);
       this.#next();
@@ -77,14 +71,13 @@ export class Inference {
   async close(): Promise<void> {
     this.#closed = true;
     clearInterval(this.#watch);
-    this.#rejectAll(new Fault(503, 'closing', 'the explorer is ending'));
+    this.#rejectAll(closing());
     await this.#process?.close();
   }
 
   #refusal(): Fault | undefined {
-    if (this.#closed) return new Fault(503, 'closing', 'the explorer is ending');
-    if (this.#waiting.length >= this.#limits.queue)
-      return new Fault(429, 'busy', 'too many requests are waiting; try again in a moment');
+    if (this.#closed) return closing();
+    if (this.#waiting.length >= this.#limits.queue) return queueFull();
     if (!this.#broken) return undefined;
     const { fault, files, at } = this.#broken;
     if (performance.now() - at < RETRY && files === runFiles(this.#run)) return fault;
@@ -105,7 +98,7 @@ export class Inference {
     const at = this.#waiting.indexOf(task);
     if (at >= 0) this.#waiting.splice(at, 1);
     else if (this.#current === task) this.#process?.post({ leave: task.id });
-    task.reject(left());
+    task.reject(clientLeft());
   }
 
   #next(): void {
@@ -209,5 +202,3 @@ export function filesStamp(directory: string, names: readonly string[]): string 
   });
   return stamps.join();
 }
-
-const left = () => new Fault(499, 'left', 'the client left');

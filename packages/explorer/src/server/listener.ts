@@ -4,7 +4,7 @@ import type { Duplex } from 'node:stream';
 import { getRequestListener } from '@hono/node-server';
 import type { App } from './app.ts';
 import type { Connections } from './connections.ts';
-import { Fault, faultBody } from './fault.ts';
+import { busy, type Fault, faultBody } from './fault.ts';
 import type { Guard } from './guard.ts';
 import { SECURITY_HEADERS } from './headers.ts';
 import type { Limits } from './limits.ts';
@@ -42,7 +42,7 @@ export function createServer({ app, guard, connections, limits }: ListenerParts)
       connections.begin(request, response);
       try {
         guard().check(request);
-        if (!connections.admit(request)) throw full();
+        if (!connections.admit(request)) throw busy('too many requests are in work');
       } catch (error) {
         return refuse(response, error as Fault);
       }
@@ -55,8 +55,6 @@ export function createServer({ app, guard, connections, limits }: ListenerParts)
   server.on('connect', (_, socket) => refuseSocket(socket));
   return server;
 }
-
-const full = (): Fault => new Fault(503, 'busy', 'too many requests are in work; try again in a moment');
 
 function refuse(response: ServerResponse, fault: Fault): void {
   const status = fault.status ?? 500;

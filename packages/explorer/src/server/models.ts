@@ -1,4 +1,4 @@
-import { Fault } from './fault.ts';
+import { busy, clientLeft, closing, type Fault, queueFull } from './fault.ts';
 import { Inference, type InferenceLimits } from './inference.ts';
 import type { Limits } from './limits.ts';
 import type { TaskAnswer, TaskInput, TaskName } from './tasks.ts';
@@ -68,8 +68,7 @@ export class Models {
 
   async close(): Promise<void> {
     this.#closed = true;
-    for (const { refuse } of this.#waiting.splice(0))
-      refuse(new Fault(503, 'closing', 'the explorer is ending'));
+    for (const { refuse } of this.#waiting.splice(0)) refuse(closing());
     await Promise.all([
       ...[...this.#open.values()].map(({ inference }) => inference.close()),
       ...this.#closing,
@@ -78,16 +77,13 @@ export class Models {
 
   /** Waits until the run's model may be open; it counts as used from then on. */
   #admitted(directory: string, signal: AbortSignal | undefined): Promise<Open> {
-    if (this.#closed) return Promise.reject(new Fault(503, 'closing', 'the explorer is ending'));
-    if (this.#waiting.length >= this.#limits.queue)
-      return Promise.reject(new Fault(429, 'busy', 'too many requests are waiting; try again in a moment'));
+    if (this.#closed) return Promise.reject(closing());
+    if (this.#waiting.length >= this.#limits.queue) return Promise.reject(queueFull());
     return new Promise((resolve, reject) => {
       const refuse = (fault: Fault) => end(() => reject(fault));
-      const leave = () => refuse(new Fault(499, 'left', 'the client left'));
-      const late = setTimeout(() => {
-        const message = `the models of ${this.#limits.open} other runs are open and in use; try again in a moment`;
-        refuse(new Fault(503, 'busy', message));
-      }, this.#limits.wait).unref();
+      const leave = () => refuse(clientLeft());
+      const inUse = busy(`the models of ${this.#limits.open} other runs are open and in use`);
+      const late = setTimeout(() => refuse(inUse), this.#limits.wait).unref();
       const waiter: Waiter = { directory, refuse, admit: (open) => end(() => resolve(open)) };
       const end = (then: () => void) => {
         clearTimeout(late);

@@ -5,7 +5,7 @@ import { UserError } from '@hidden-schema/base';
 import { Run } from '@hidden-schema/hsn/run/run';
 import { isRunFolder } from '@hidden-schema/hsn/run/run-record';
 import type { Answer } from '../shared/api.ts';
-import { Fault } from './fault.ts';
+import { notFound } from './fault.ts';
 import { type ModelLimits, Models } from './models.ts';
 import { RunFacts } from './run-facts.ts';
 import type { ModelEndpoint, TaskAnswer, TaskInput } from './tasks.ts';
@@ -61,7 +61,7 @@ export class Runs {
     const id = asked ?? first ?? '';
     const directory = ids.get(id);
     if (directory === undefined)
-      throw new Fault(404, 'not_found', `there is no run “${asked ?? ''}”; /api/runs lists those there are`);
+      throw notFound(`there is no run “${asked ?? ''}”; /api/runs lists those there are`);
     return [id, directory];
   }
 

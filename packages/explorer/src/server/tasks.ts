@@ -5,19 +5,14 @@ import type { AnalysisTask } from './analyses.ts';
 export type FactEndpoint = 'runs' | 'run' | 'metrics' | 'curves' | 'evaluation';
 /** Endpoints that need the model, and so its process. */
 export type ModelEndpoint = Exclude<EndpointName, FactEndpoint>;
-export type TaskName = 'opened' | 'analysis' | ModelEndpoint;
-
-export type TaskInput<N extends TaskName> = N extends ModelEndpoint
-  ? Input<N>
-  : N extends 'analysis'
-    ? AnalysisTask
-    : unknown;
-/** An analysis answers with what its declaration says, as plain JSON. */
-export type TaskAnswer<N extends TaskName> = N extends ModelEndpoint
-  ? Answer<N>
-  : N extends 'analysis'
-    ? unknown
-    : Opened;
+/** What each task takes and answers; an analysis answers with what its declaration says, as plain JSON. */
+type Tasks = { [N in ModelEndpoint]: [Input<N>, Answer<N>] } & {
+  opened: [unknown, Opened];
+  analysis: [AnalysisTask, unknown];
+};
+export type TaskName = keyof Tasks;
+export type TaskInput<N extends TaskName> = Tasks[N][0];
+export type TaskAnswer<N extends TaskName> = Tasks[N][1];
 
 /** What goes with a task beside its input. */
 export interface TaskContext {

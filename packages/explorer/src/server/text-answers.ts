@@ -2,7 +2,7 @@ import type { Report } from '@hidden-schema/studies/analyses';
 import { sheetText } from '@hidden-schema/studies/drawing/sheets';
 import type { EncodedCorpus } from '@hidden-schema/studies/texts/encoded';
 import type { Answer } from '../shared/api.ts';
-import { Fault } from './fault.ts';
+import { notFound } from './fault.ts';
 
 type Numbers = Uint16Array | Int16Array | Uint8Array | Float64Array;
 
@@ -28,7 +28,7 @@ export function mapAnswer({ step, encoded, places, times }: MapParts): Answer<'m
 export function textsAt(encoded: EncodedCorpus, at: readonly number[]): Answer<'texts'>['texts'] {
   return at.map((index) => {
     if (index >= encoded.count)
-      throw new Fault(404, 'not_found', `there is no text ${index}; texts are 0 to ${encoded.count - 1}`);
+      throw notFound(`there is no text ${index}; texts are 0 to ${encoded.count - 1}`);
     return encoded.sentence(index);
   });
 }

@@ -1,5 +1,5 @@
 import type { OpenedRun } from '@hidden-schema/hsn';
-import { compareGroups, type GroupComparison, tooManyGroups } from '../measures/groups.ts';
+import { compareGroups, type GroupComparison, textsOfLabels, tooManyGroups } from '../measures/groups.ts';
 import type { LabelledWalks } from '../measures/label-maps.ts';
 import { withoutStays } from '../measures/symbol-uses.ts';
 import { studyTime, type TimeStudy } from '../measures/time.ts';
@@ -27,8 +27,7 @@ export function labelComparison(encoded: EncodedCorpus): GroupComparison | undef
 /** Walks with the labels that most texts have; of more than a page has room for, the rest as one group. */
 function fewerLabels({ walks, weights, symbols, length, labels, labelOf }: EncodedCorpus): LabelledWalks {
   const walked = { walks, weights, symbols, length };
-  const counts = new Int32Array(labels.length);
-  for (const label of labelOf) if (label >= 0) counts[label]!++;
+  const counts = textsOfLabels({ labels, labelOf });
   const order = Array.from(counts.keys()).sort((a, b) => counts[b]! - counts[a]! || a - b);
   if (order.length <= MOST_LABELS) return { ...walked, labels, labelOf };
   const place = new Map(order.slice(0, MOST_LABELS).map((label, at) => [label, at]));

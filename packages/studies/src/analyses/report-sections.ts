@@ -13,7 +13,7 @@ import { studyAttention } from '../symbols/attention.ts';
 import type { SymbolMeaning } from '../symbols/meaning.ts';
 import { symbolNames } from '../symbols/names.ts';
 import { storedMeanings } from '../symbols/stored-meanings.ts';
-import { type EncodedCorpus, type EncodingOptions, encodedCorpus } from '../texts/encoded.ts';
+import type { EncodedCorpus } from '../texts/encoded.ts';
 import { type AnalysisSource, given, type Report } from './analysis.ts';
 import { attend } from './attend.ts';
 import { compare } from './compare.ts';
@@ -24,51 +24,48 @@ import { type ReportPart, type ReportSection, reportPage } from './page.ts';
 import { type OverviewParts, overviewOf, themeName } from './report-overview.ts';
 import { labelComparison, MOST_LABELS, searchedTexts, timeStudyOf } from './report-reading.ts';
 import { divergenceSheet, symbolSheet, typicalSheet } from './sheets.ts';
-import { RunSource } from './source.ts';
 import { statistics } from './statistics.ts';
 import { time as timeAnalysis } from './time.ts';
 
-export interface ReportOptions extends EncodingOptions {
-  /** Texts that are encoded and open already; whoever opened them closes them. */
-  encoded?: EncodedCorpus;
+export interface ReportOptions {
   /** Words of the attention study; chosen from the symbols' words unless given. */
-  words?: readonly string[];
+  words?: readonly string[] | undefined;
   /** Graphs drawn for statistics. */
-  samples?: number;
+  samples?: number | undefined;
   /** Texts that the page's search holds; 5000 unless given. */
-  texts?: number;
-  /** Called with what is being worked out. */
-  onStage?: (what: string) => void;
+  texts?: number | undefined;
 }
 
 /** All tables and figures of a run as one HTML page that needs nothing else. */
-export async function runReport(run: OpenedRun, options: ReportOptions = {}): Promise<string> {
-  const stage = options.onStage ?? (() => {});
-  stage('walks of sentences');
-  const encoded = options.encoded ?? (await encodedCorpus(run, options));
-  try {
-    stage('what symbols mean');
-    const meanings = await storedMeanings(run, { ...options, encoded });
-    stage('graph statistics');
-    const comparison = labelComparison(encoded);
-    const time = await timeStudyOf(run, encoded, options.signal);
-    const overview = overviewOf(run, { encoded, meanings, comparison, time });
-    // What was found first, then how it came about.
-    const source = new RunSource(run, { encoded, signal: options.signal });
-    const sections = [
-      ...(await foundSections(source, { meanings, comparison, time }, options)),
-      trainingSection(run),
-      ...(run.kind === 'language' && run.texts.writes
-        ? await decoderSections(source, meanings, options)
-        : []),
-    ];
-    const facts = [...runFacts(run.run), ['checkpoint', `step ${run.step}`] as [string, string]];
-    stage('search');
-    const searched = await searchedTexts(run, encoded, meanings, options);
-    return reportPage({ overview, facts, sections, searched });
-  } finally {
-    if (!options.encoded) encoded.close();
-  }
+export async function runReport(source: AnalysisSource, options: ReportOptions = {}): Promise<string> {
+  const { run, signal } = source;
+  const encoded = await source.encoded();
+  const meanings = await storedMeanings(run, {
+    encoded,
+    signal,
+    onProgress: begun(source, 'what symbols mean'),
+  });
+  begun(source, 'graph statistics');
+  const comparison = labelComparison(encoded);
+  const time = await timeStudyOf(run, encoded, signal);
+  const overview = overviewOf(run, { encoded, meanings, comparison, time });
+  // What was found first, then how it came about.
+  const sections = [
+    ...(await foundSections(source, { meanings, comparison, time }, options)),
+    trainingSection(run),
+    ...(run.kind === 'language' && run.texts.writes ? await decoderSections(source, meanings, options) : []),
+  ];
+  const facts = [...runFacts(run.run), ['checkpoint', `step ${run.step}`] as [string, string]];
+  begun(source, 'search');
+  const searched = await searchedTexts(run, encoded, meanings, { texts: options.texts, signal });
+  return reportPage({ overview, facts, sections, searched });
+}
+
+/** Says what is being worked out; what it returns is told how far that is. */
+function begun({ progress }: AnalysisSource, what: string): (done: number, total: number) => void {
+  const count = progress(`report: ${what}`, 'sentences');
+  count(0, 1);
+  return count;
 }
 
 /** What was found, section by section. */
@@ -96,12 +93,11 @@ async function foundSections(
 async function decoderSections(
   source: AnalysisSource,
   meanings: readonly SymbolMeaning[],
-  options: ReportOptions,
+  { words = frequentWords(meanings) }: ReportOptions,
 ): Promise<ReportSection[]> {
-  const { onStage = () => {}, words = frequentWords(meanings) } = options;
-  onStage('attention');
-  const attention = await orFault('Attention', () => attentionSection(source, words, options));
-  onStage('interpolation');
+  const onProgress = begun(source, 'attention');
+  const attention = await orFault('Attention', () => attentionSection(source, words, onProgress));
+  begun(source, 'interpolation');
   return [attention, await orFault('Interpolation', () => interpolationSection(source))];
 }
 
@@ -219,10 +215,10 @@ async function orFault(title: string, report: () => Promise<Report>): Promise<Re
 async function attentionSection(
   source: AnalysisSource,
   words: readonly string[],
-  { signal, onProgress }: ReportOptions,
+  onProgress: (done: number, total: number) => void,
 ): Promise<Report> {
   const encoded = await source.encoded();
-  const options = { limit: 1000, signal, onProgress };
+  const options = { limit: 1000, signal: source.signal, onProgress };
   return attend.tables(await studyAttention(source.run as LanguageRun, encoded, words, options), source);
 }
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { analysis, given, limit } from './analysis.ts';
+import { analysis, limit } from './analysis.ts';
 
 export const report = analysis({
   name: 'report',
@@ -25,20 +25,10 @@ export const report = analysis({
   }),
   flags: { words: { value: 'list' } },
   files: false,
-  run: async (source, { words, texts, samples, limit: most }) => {
+  run: async (source, { limit: most, ...options }) => {
     const { runReport } = await import('./report-sections.ts');
-    const { run, signal, progress } = source;
-    let count = (_done: number, _total: number): void => {};
-    const html = await runReport(run, {
-      ...{ signal, encoded: await source.encoded(most) },
-      ...{ ...given('words', words), ...given('texts', texts), ...given('samples', samples) },
-      onStage: (what) => {
-        count = progress(`report: ${what}`, 'sentences');
-        count(0, 1);
-      },
-      onProgress: (done, total) => count(done, total),
-    });
-    return { html };
+    await source.encoded(most);
+    return { html: await runReport(source, options) };
   },
   tables: async ({ html }) => ({
     sheets: [],

@@ -1,6 +1,7 @@
 import { columnsOf, type Sheet, type SheetCell, wordCell } from '../drawing/sheets.ts';
 import type { GraphStudy, GraphSummary } from '../measures/graph-samples.ts';
 import type { LabelMaps } from '../measures/label-maps.ts';
+import { withoutStays } from '../measures/symbol-uses.ts';
 import type { AttentionStudy } from '../symbols/attention.ts';
 import type { SymbolMeaning } from '../symbols/meaning.ts';
 import { type SymbolNames, symbolTitle, titleOf } from '../symbols/names.ts';
@@ -147,3 +148,60 @@ export function interpolationSheet(
     ],
   };
 }
+
+/** A sheet before it has the symbol's name. */
+type Part = Pick<Sheet, 'name' | 'title' | 'columns' | 'rows'>;
+
+/** Everything about one symbol. */
+export function meaningSheets(one: SymbolMeaning): Sheet[] {
+  const called = one.name === null ? `Symbol ${one.symbol}` : `Symbol ${one.symbol}, ${one.name}`;
+  const said = one.description === undefined ? '' : ` (${one.description})`;
+  return [...wordParts(one), ...walkParts(one)]
+    .filter(({ rows }) => rows.length > 0)
+    .map(({ name, title, ...table }) => ({
+      name: `symbol-${one.symbol}-${name}`,
+      title: name === 'usage' ? `${called}${said}: ${title}` : `${called}: ${title}`,
+      ...table,
+    }));
+}
+
+const wordParts = (one: SymbolMeaning): Part[] => [
+  {
+    name: 'usage',
+    title: `in ${one.sentences} sentences, ${(100 * one.usage).toFixed(1)} % of what walks say; by step`,
+    columns: one.usageByPosition.map((_, i) => ({ title: `step ${i + 1}`, digits: 3 })),
+    rows: [one.usageByPosition],
+  },
+  {
+    ...{ name: 'words', title: 'words by mutual information' },
+    columns: columnsOf({ word: null, bits: 2, sentences: null }),
+    rows: one.words.map(({ word, pmi, count }) => [word, pmi, count]),
+  },
+  {
+    ...{ name: 'attended', title: 'words that attend to it' },
+    columns: columnsOf({ word: null, share: 3, times: null }),
+    rows: one.attended.map(({ word, share, count }) => [word, share, count]),
+  },
+  {
+    ...{ name: 'labels', title: 'labels' },
+    columns: columnsOf({ label: null, share: 3, lift: 2 }),
+    rows: one.labels.map(({ label, share, lift }) => [label, share, lift]),
+  },
+];
+
+const walkParts = (one: SymbolMeaning): Part[] => [
+  {
+    ...{ name: 'neighbours', title: 'neighbours' },
+    columns: columnsOf({ symbol: 'left', texts: null, 'times chance': 1, from: 1, to: 1, probability: 3 }),
+    rows: one.neighbours.map(({ symbol, name, probability, flow, lift, interval }) => [
+      ...[titleOf(symbol, name), flow, lift, ...interval, probability],
+    ]),
+  },
+  {
+    ...{ name: 'sentences', title: 'representative sentences' },
+    columns: columnsOf({ label: null, walk: null, sentence: null }),
+    rows: one.examples.map(({ label, walk, text }) => [
+      ...[label ?? undefined, withoutStays(walk).join(' '), text],
+    ]),
+  },
+];

@@ -1,6 +1,7 @@
 import { UserError } from '@hidden-schema/base';
 import type { OpenedRun } from '@hidden-schema/hsn';
 import type { z } from 'zod';
+import { languageRun } from '../runs/opened.ts';
 import type { SymbolMeaning } from '../symbols/meaning.ts';
 import { symbolTitles as titlesOf } from '../symbols/names.ts';
 import { storedMeanings } from '../symbols/stored-meanings.ts';
@@ -61,17 +62,12 @@ export async function askAnalysis<Options extends z.ZodObject, Result, First ext
   return analysis.run(source, asked);
 }
 
-const kinds = { synthetic: 'a synthetic language', reasoning: 'tuples' };
-
 function checkNeed(need: Need, run: OpenedRun, name: string): void {
-  const { directory } = run.run;
-  if (need === 'labels' && run.labels.length === 0)
-    throw new UserError(`the sentences of ${directory} have no labels, so there is nothing to tell apart`);
-  if (need === 'labels') return;
-  const taken = need === 'decoder' ? 'language model' : 'run of texts';
-  if (run.kind !== 'language')
-    throw new UserError(`${directory} is the run of ${kinds[run.kind]}; ${name} takes a ${taken}`);
-  if (need === 'decoder') run.texts.checkWrites();
+  if (need !== 'labels') languageRun(run, name, { writes: need === 'decoder' });
+  else if (run.labels.length === 0)
+    throw new UserError(
+      `the sentences of ${run.run.directory} have no labels, so there is nothing to tell apart`,
+    );
 }
 
 /** What the symbols mean; computed and stored where that was not done before. */

@@ -2,29 +2,22 @@ import { Random } from '@hidden-schema/base';
 import Graph from 'graphology';
 import forceAtlas2 from 'graphology-layout-forceatlas2';
 
-export interface LayoutOptions {
-  /** The same seed gives the same picture. */
-  seed?: number;
-  iterations?: number;
-}
-
 /** Nodes beyond this use the approximation of far forces. */
 const MANY_NODES = 500;
 
 /**
- * Positions of an undirected graph's nodes by forces: links pull, nodes push.
+ * Positions of an undirected graph's nodes by forces: links pull, nodes push. The same graph gets the same picture.
  * Returns x and y of each node in turn, within the unit square.
  */
 export function layoutGraph(
   nodes: number,
   edges: Iterable<readonly [number, number, number?]>,
-  options: LayoutOptions = {},
 ): Float64Array {
   const graph = new Graph({ type: 'undirected' });
-  const random = new Random(options.seed ?? 1);
+  const random = new Random(1);
   for (let node = 0; node < nodes; node++) graph.addNode(node, { x: random.next(), y: random.next() });
   for (const [i, j, weight = 1] of edges) if (i !== j) graph.mergeEdge(i, j, { weight });
-  const iterations = options.iterations ?? Math.max(100, Math.min(600, Math.round(120_000 / (nodes + 1))));
+  const iterations = Math.max(100, Math.min(600, Math.round(120_000 / (nodes + 1))));
   const places = forceAtlas2(graph, {
     iterations,
     getEdgeWeight: 'weight',

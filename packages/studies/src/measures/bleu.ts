@@ -1,5 +1,5 @@
-/** What becomes of an n-gram order without a match: nothing, or one of NLTK's smoothing methods. */
-export type BleuSmoothing = 'none' | 'method1' | 'method2' | 'method3';
+/** What becomes of an n-gram order without a match: nothing, or NLTK's smoothing method 1. */
+export type BleuSmoothing = 'none' | 'method1';
 
 /** Matches and totals of one order of n-grams. */
 type Precision = readonly [matches: number, total: number];
@@ -67,17 +67,6 @@ export function brevityPenalty(length: number, reference: number): number {
   return length === 0 ? 0 : Math.exp(1 - reference / length);
 }
 
-function smoothed(precisions: readonly Precision[], smoothing: BleuSmoothing): number[] {
-  let empty = 0;
-  return precisions.map(([matches, total], order) => {
-    if (smoothing === 'method2' && order > 0) return (matches + 1) / (total + 1);
-    if (matches > 0) return matches / total;
-    if (smoothing === 'method1') return littleMatch / total;
-    if (smoothing === 'method3') return 1 / (2 ** ++empty * total);
-    return 0;
-  });
-}
-
 /** The geometric mean of smoothed precisions, all orders weighing alike; 0 where not a single word matches. */
 export function combined(
   precisions: readonly Precision[],
@@ -85,7 +74,8 @@ export function combined(
   smoothing: BleuSmoothing,
 ): number {
   if (precisions[0]![0] === 0) return 0;
-  const values = smoothed(precisions, smoothing);
+  const least = smoothing === 'method1' ? littleMatch : 0;
+  const values = precisions.map(([matches, total]) => (matches > 0 ? matches : least) / total);
   if (values.some((value) => value === 0)) return 0;
   return penalty * Math.exp(values.reduce((sum, value) => sum + Math.log(value), 0) / values.length);
 }

@@ -1,3 +1,4 @@
+import { call, scope, Tensor } from '@hidden-schema/torch';
 import type { FeatureRows } from './logistic-regression.ts';
 
 // Shapes: N rows, P features and the intercept.
@@ -29,25 +30,9 @@ export function coefficientDeviations(
   return inverseDiagonal(curvature, P).map(Math.sqrt);
 }
 
-/** The diagonal of A⁻¹ for a positive definite A [P, P], by Cholesky: A = LLᵀ, and (A⁻¹)_jj = Σ_i (L⁻¹)²_ij. */
-function inverseDiagonal(matrix: Float64Array, P: number): Float64Array {
-  const L = matrix.slice();
-  for (let j = 0; j < P; j++) {
-    for (let i = j; i < P; i++) {
-      let sum = L[i * P + j]!;
-      for (let k = 0; k < j; k++) sum -= L[i * P + k]! * L[j * P + k]!;
-      L[i * P + j] = i === j ? Math.sqrt(sum) : sum / L[j * P + j]!;
-    }
-  }
-  const diagonal = new Float64Array(P);
-  const column = new Float64Array(P);
-  for (let j = 0; j < P; j++) {
-    for (let i = j; i < P; i++) {
-      let sum = i === j ? 1 : 0;
-      for (let k = j; k < i; k++) sum -= L[i * P + k]! * column[k]!;
-      column[i] = sum / L[i * P + i]!;
-      diagonal[j]! += column[i]! * column[i]!;
-    }
-  }
-  return diagonal;
-}
+/** The diagonal of A⁻¹ for a positive definite A [P, P], by Cholesky. */
+const inverseDiagonal = (matrix: Float64Array, P: number): Float64Array =>
+  scope(() => {
+    const lower = call('linalg_cholesky', Tensor.fromArray(matrix, [P, P]));
+    return call('diagonal', call('cholesky_inverse', lower)).toArray() as Float64Array;
+  });

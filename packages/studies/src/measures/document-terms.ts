@@ -21,8 +21,6 @@ export interface VocabularyOptions {
   /** Largest share of the texts that may have it. */
   maxShare?: number;
   stopWords?: ReadonlySet<string>;
-  /** Keeps only so many words, those that most texts have. */
-  most?: number;
 }
 
 /** The vocabulary's words of each text, counted. Nothing is left where no word passes: V may be 0. */
@@ -71,17 +69,12 @@ export function termsOfRows(matrix: DocumentTerms, rows: ArrayLike<number>): Doc
 
 /** The numbers of the words that pass, rising. */
 function vocabulary(texts: TextWords, frequencies: Uint32Array, options: VocabularyOptions): Uint32Array {
-  const { minTexts = 1, maxShare = 1, stopWords, most = Number.POSITIVE_INFINITY } = options;
+  const { minTexts = 1, maxShare = 1, stopWords } = options;
   const limit = maxShare * textCount(texts);
-  let kept = Uint32Array.from(texts.words.keys()).filter(
+  return Uint32Array.from(texts.words.keys()).filter(
     (word) =>
       frequencies[word]! >= minTexts && frequencies[word]! <= limit && !stopWords?.has(texts.words[word]!),
   );
-  if (kept.length > most) {
-    kept = kept.sort((a, b) => frequencies[b]! - frequencies[a]! || a - b).slice(0, most);
-    kept.sort();
-  }
-  return kept;
 }
 
 function countedRows({ tokens, starts }: TextWords, places: Int32Array, V: number) {

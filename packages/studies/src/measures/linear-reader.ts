@@ -45,12 +45,8 @@ export function linearReaderAccuracy(
   const N = rows.indptr.length - 1;
   if (labels.length !== N) throw new RangeError(`${N} labels are expected, one a row, got ${labels.length}`);
   if (N < folds) throw new RangeError(`at least ${folds} rows are expected for ${folds} folds, got ${N}`);
-  const { numbers, count } = numbered(labels);
-  const foldOf = stratifiedFolds(numbers, count, folds);
-  const accuracies = Array.from({ length: folds }, (_, fold) => {
-    const inFold = (wanted: boolean) =>
-      Array.from({ length: N }, (_, row) => row).filter((row) => (foldOf[row] === fold) === wanted);
-    const [train, test] = [inFold(false), inFold(true)];
+  const { numbers } = numbered(labels);
+  const accuracies = Array.from(foldRows(labels, folds), ({ train, test }) => {
     // A class that the other folds lack would have no finite intercept.
     const seen = [...new Set(train.map((row) => numbers[row]!))];
     const classOf = new Map(seen.map((label, at) => [label, at]));
@@ -60,6 +56,21 @@ export function linearReaderAccuracy(
     return test.filter((row, at) => seen[read[at]!] === numbers[row]).length / test.length;
   });
   return { accuracy: accuracies.reduce((sum, share) => sum + share, 0) / folds, folds: accuracies };
+}
+
+/** Fold by fold the items that a model learns from, and those that it is then asked about. */
+export function* foldRows(
+  labels: Labelling,
+  folds: number,
+): Generator<{ train: number[]; test: number[] }, void> {
+  const { numbers, count } = numbered(labels);
+  const foldOf = stratifiedFolds(numbers, count, folds);
+  const rows = Array.from(foldOf.keys());
+  for (let fold = 0; fold < folds; fold++)
+    yield {
+      train: rows.filter((row) => foldOf[row] !== fold),
+      test: rows.filter((row) => foldOf[row] === fold),
+    };
 }
 
 /**

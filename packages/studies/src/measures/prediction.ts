@@ -2,7 +2,7 @@ import { UserError } from '@hidden-schema/base';
 import { coefficientDeviations } from './coefficient-deviations.ts';
 import { type GroupShare, groupShare, textsOfLabels } from './groups.ts';
 import type { LabelledWalks } from './label-maps.ts';
-import { stratifiedFolds, walkFeatures } from './linear-reader.ts';
+import { foldRows, walkFeatures } from './linear-reader.ts';
 import {
   classProbabilities,
   type FeatureRows,
@@ -177,14 +177,10 @@ function heldOut(
   classes: Uint32Array,
   { folds, classCount, onFold }: { folds: number; classCount: number; onFold: (done: number) => void },
 ) {
-  const foldOf = stratifiedFolds(firstAppearance(classes), classCount, folds);
   const predicted = new Uint32Array(classes.length);
   const floor = new Uint32Array(classes.length);
   const chosen: number[] = [];
-  for (let fold = 0; fold < folds; fold++) {
-    const [train, test] = [false, true].map((wanted) =>
-      Array.from(classes.keys()).filter((n) => (foldOf[n] === fold) === wanted),
-    ) as [number[], number[]];
+  for (const { train, test } of foldRows(classes, folds)) {
     const seen = Uint32Array.from(train, (n) => classes[n]!);
     const own = selectRows(rows, train);
     const strength = chosenStrength(own, seen, classCount);
@@ -196,7 +192,7 @@ function heldOut(
       predicted[n] = classesOfTest[at]!;
       floor[n] = usual;
     }
-    onFold(fold + 1);
+    onFold(chosen.length);
   }
   const votes = strengths.map((one) => chosen.filter((other) => other === one).length);
   return { predicted, floor, strength: strengths[votes.indexOf(Math.max(...votes))]! };
@@ -215,13 +211,6 @@ function chosenStrength(rows: FeatureRows, classes: Uint32Array, classCount: num
     return predictedClasses(model, rest).filter((label, at) => label === classes[check[at]!]).length;
   });
   return strengths[right.indexOf(Math.max(...right))]!;
-}
-
-/** Folds are dealt by the order in which classes are first met. */
-function firstAppearance(classes: Uint32Array): Uint32Array {
-  const order = new Map<number, number>();
-  for (const label of classes) if (!order.has(label)) order.set(label, order.size);
-  return classes.map((label) => order.get(label)!);
 }
 
 /** Coefficients of one label against all others, with their intervals. */

@@ -1,8 +1,6 @@
 export interface TokenizeOptions {
   /** Fewest letters of a word that counts. */
   shortest?: number;
-  /** Whether words without a letter ("1987") count. */
-  numbers?: boolean;
 }
 
 const anyRun = /[\p{L}\p{M}\p{N}]+(?:['’ʼ][\p{L}\p{M}]+)*/gu;
@@ -24,12 +22,12 @@ export function letterRuns(text: string): string[] {
 }
 
 /**
- * The words for counting that a run has, which may be none or several. "company's" is "company", "don't" stays one word,
+ * The words for counting that a run has, which may be none or several; each has a letter. "company's" is "company", "don't" stays one word,
  * other apostrophes part ("l'homme" is "homme"); scripts without spaces are cut by the dictionary of Unicode's
  * segmentation.
  */
-export function wordsOfRun(run: string, { shortest = 2, numbers = false }: TokenizeOptions): string[] {
-  return parts(run).filter((part) => part.length >= shortest && (numbers || letter.test(part)));
+export function wordsOfRun(run: string, { shortest = 2 }: TokenizeOptions): string[] {
+  return parts(run).filter((part) => part.length >= shortest && letter.test(part));
 }
 
 function parts(run: string): readonly string[] {

@@ -10,24 +10,21 @@ export interface WindowCounts {
 export interface WindowOptions {
   /** Words a window; without it each text is one window. */
   window?: number;
-  /**
-   * gensim forgets a word when its first place in the window has left it, though it be there a second time, until it
-   * enters anew. Published figures are made so; false counts every window that has the word.
-   */
-  asGensim?: boolean;
 }
 
 /**
  * Boolean counts over a window sliding by one word, a text shorter than the window being one window (Röder, Both &
- * Hinneburg 2015). `places` gives each word of the corpus its place among the R that matter, or −1.
+ * Hinneburg 2015). `places` gives each word of the corpus its place among the R that matter, or −1. As gensim does, by
+ * which published figures are made, a word is forgotten when its first place in the window has left it, though it be there
+ * a second time, until it enters anew.
  */
 export function windowCounts(
   { tokens, starts }: TextWords,
   places: Int32Array,
   R: number,
-  { window = Number.POSITIVE_INFINITY, asGensim = true }: WindowOptions = {},
+  { window = Number.POSITIVE_INFINITY }: WindowOptions = {},
 ): WindowCounts {
-  const present = presentWords(R, !asGensim);
+  const present = presentWords(R);
   let windows = 0;
   for (let text = 0; text + 1 < starts.length; text++) {
     const [from, to] = [starts[text]!, starts[text + 1]!];
@@ -45,15 +42,15 @@ export function windowCounts(
 }
 
 /** Words in the window and since when, so that a pair costs work when one leaves and not in every window. */
-function presentWords(R: number, countsCopies: boolean) {
+function presentWords(R: number) {
   const together = new Float64Array(R * R);
   const list: number[] = [];
-  // Place in the list, while there are copies of the word.
+  // Place in the list, while the word is in it.
   const place = new Uint32Array(R);
-  const copies = new Uint32Array(R);
+  const isThere = new Uint8Array(R);
   const since = new Float64Array(R);
   const drop = (word: number, now: number): void => {
-    copies[word] = 0;
+    isThere[word] = 0;
     const last = list.pop()!;
     if (last !== word) {
       list[place[word]!] = last;
@@ -67,18 +64,14 @@ function presentWords(R: number, countsCopies: boolean) {
     }
   };
   const enter = (word: number, now: number): void => {
-    if (word < 0) return;
-    if (copies[word]! > 0) {
-      if (countsCopies) copies[word]!++;
-      return;
-    }
-    copies[word] = 1;
+    if (word < 0 || isThere[word]) return;
+    isThere[word] = 1;
     place[word] = list.length;
     since[word] = now;
     list.push(word);
   };
   const leave = (word: number, now: number): void => {
-    if (word >= 0 && copies[word]! > 0 && --copies[word]! === 0) drop(word, now);
+    if (word >= 0 && isThere[word]) drop(word, now);
   };
   const clear = (now: number): void => {
     for (const word of list.toReversed()) drop(word, now);

@@ -1,9 +1,9 @@
 import { LIKELY_LINK, linkProbabilities } from '@hidden-schema/hsn/graph/likely';
 import type { OpenedRun } from '@hidden-schema/hsn/open';
 import { layoutGraph } from '../drawing/force-layout.ts';
+import { mapFigure } from '../drawing/map-figure.ts';
 import { networkFigure } from '../drawing/network-figure.ts';
 import type { NamedFigure } from '../drawing/results.ts';
-import { symbolCentres } from '../drawing/symbol-centres.ts';
 import { css, symbolTones } from '../drawing/symbol-colours.ts';
 import { communitiesOf } from '../measures/communities.ts';
 import { type LinkStrength, linkStrengths, scaledLinks } from '../measures/link-strength.ts';
@@ -25,7 +25,6 @@ export interface NetworkDrawing {
 }
 
 type WalksOf = { walks: ArrayLike<number>; symbols: number; length: number };
-type DrawnLink = readonly [i: number, j: number, strength: number];
 
 /** A run's graph as one large picture with names, coloured by the middle of the years where they are known. */
 export function drawNetwork(
@@ -33,7 +32,7 @@ export function drawNetwork(
   { title, encoded, meanings, years = [] }: NetworkDrawing,
 ): NamedFigure {
   const found = linksOf(linkProbabilities(run.model), run.symbols, LIKELY_LINK);
-  const links = drawnLinks(encoded, linksOfSymbol);
+  const links = drawnLinks(encoded);
   const names = namesOf(meanings);
   const dated = years.some((of) => of !== undefined);
   const svg = networkFigure({
@@ -72,26 +71,18 @@ export function drawTextMap(
   const probable = linksOf(linkProbabilities(run.model), symbols, LEAST_PROBABILITY);
   const usage = meanings.map((one) => one.usage);
   const tones = symbolTones(communitiesOf(probable, usage)).map(css);
-  const centres = symbolCentres({ walks, length, symbols, places });
-  const placed = meanings.filter(({ symbol }) => !Number.isNaN(centres[2 * symbol]!));
-  const at = new Map(placed.map(({ symbol }, order) => [symbol, order]));
   const names = namesOf(meanings);
-  const step = Math.max(1, Math.ceil(encoded.count / MOST_DOTS));
-  const drawn = Array.from({ length: Math.ceil(encoded.count / step) }, (_, n) => n * step);
-  return networkFigure({
-    ...{ bare: true, title: 'The network of themes on the map of texts', subtitle: '' },
-    symbols: placed.map(({ symbol, name, usage }) => ({
-      ...{ name: name ?? names[symbol]!, usage, colour: tones[symbol]! },
-    })),
-    layout: placed.flatMap(({ symbol }) => [centres[2 * symbol]!, centres[2 * symbol + 1]!]),
-    links: drawnLinks(encoded, linksOfSymbol).flatMap(([i, j, strength]) =>
-      at.has(i) && at.has(j) ? [[at.get(i)!, at.get(j)!, strength] as const] : [],
-    ),
-    dots: {
-      places: drawn.flatMap((n) => [places[2 * n]!, places[2 * n + 1]!]),
-      colourOf: (order) => tones[walks[drawn[order]! * length]!]!,
+  return mapFigure(
+    { walks, length, symbols, places },
+    {
+      ...{ bare: true, title: 'The network of themes on the map of texts', subtitle: '' },
+      symbols: meanings.map(({ symbol, name, usage: size }) => ({
+        ...{ name: name ?? names[symbol]!, usage: size, colour: tones[symbol]! },
+      })),
+      links: drawnLinks(encoded),
+      every: Math.max(1, Math.ceil(encoded.count / MOST_DOTS)),
     },
-  });
+  );
 }
 
 /** A network by the walks of texts: every link with its strength, and a layout by those that are drawn. */
@@ -99,13 +90,11 @@ export function walkedNetwork(
   encoded: WalksOf,
   links: readonly (readonly [number, number, number])[],
 ): { strengths: LinkStrength[]; layout: Float64Array } {
-  const drawn = drawnLinks(encoded, linksOfSymbol);
+  const drawn = drawnLinks(encoded);
   // Walks of a run that has learnt little go by chance: then the graph's own links are drawn.
   const layout = layoutGraph(encoded.symbols, drawn.length > 0 ? drawn : links);
   return { strengths: linkStrengths(encoded), layout };
 }
 
 /** Of each symbol its few strongest links, i < j, with log lift from 0 for chance to 1 for the strongest. */
-export function drawnLinks(encoded: WalksOf, ofEach: number): DrawnLink[] {
-  return scaledLinks(linkStrengths(encoded), ofEach);
-}
+const drawnLinks = (encoded: WalksOf) => scaledLinks(linkStrengths(encoded), linksOfSymbol);

@@ -14,15 +14,13 @@ export async function openRun(directory: string, options: { checkpoint?: string 
 
 const kinds = { synthetic: 'a synthetic language', reasoning: 'tuples' };
 
-/** The run as one of texts; others cannot write. */
-export function languageRun(run: OpenedRun, verb: string): LanguageRun {
-  if (run.kind === 'language') {
-    run.texts.checkWrites();
-    return run;
-  }
-  throw new UserError(
-    `${run.run.directory} is the run of ${kinds[run.kind]}; ${verb} takes a language model`,
-  );
+/** The run as one of texts, with a decoder that has learnt to write unless none is needed. */
+export function languageRun(run: OpenedRun, verb: string, { writes = true } = {}): LanguageRun {
+  const taken = writes ? 'language model' : 'run of texts';
+  if (run.kind !== 'language')
+    throw new UserError(`${run.run.directory} is the run of ${kinds[run.kind]}; ${verb} takes a ${taken}`);
+  if (writes) run.texts.checkWrites();
+  return run;
 }
 
 /** The graph of links at least as probable as `threshold`, from probabilities [K, K]. */

@@ -106,37 +106,30 @@ function placed(text: string, offsets: Int32Array): AttentionReading['words'] {
   return words.filter(({ tokens }) => tokens.length > 0);
 }
 
-/** Weights of some tokens on the steps, averaged over them, of one head of one layer. [L] */
+/** Which attention is looked at: of one layer, one head, or both; of all where none is named. */
+export interface AttentionPart {
+  layer?: number | undefined;
+  head?: number | undefined;
+}
+
+/** Weights of some tokens on the steps, averaged over them and over the layers and heads that are looked at. [L] */
 export function meanWeights(
-  { heads, weights, walk, pieces }: AttentionReading,
-  layer: number,
-  head: number,
+  { layers, heads, weights, walk, pieces }: AttentionReading,
+  { layer, head }: AttentionPart,
   tokens: readonly number[],
 ): Float64Array {
   const L = walk.length;
   const mean = new Float64Array(L);
-  const start = (layer * heads + head) * pieces.length * L;
-  for (const t of tokens) for (let i = 0; i < L; i++) mean[i]! += weights[start + t * L + i]! / tokens.length;
+  const each = range(layers, layer).flatMap((l) => range(heads, head).map((h) => l * heads + h));
+  for (const at of each)
+    for (const t of tokens)
+      for (let i = 0; i < L; i++)
+        mean[i]! += weights[(at * pieces.length + t) * L + i]! / (tokens.length * each.length);
   return mean;
 }
 
-/** Averaged over the heads of a layer. [L] */
-export const layerWeights = (
-  reading: AttentionReading,
-  layer: number,
-  tokens: readonly number[],
-): Float64Array =>
-  meanOf(reading.heads, reading.walk.length, (head) => meanWeights(reading, layer, head, tokens));
-
-/** Averaged over all layers and heads. [L] */
-export const overallWeights = (reading: AttentionReading, tokens: readonly number[]): Float64Array =>
-  meanOf(reading.layers, reading.walk.length, (layer) => layerWeights(reading, layer, tokens));
-
-function meanOf(count: number, length: number, part: (at: number) => Float64Array): Float64Array {
-  const mean = new Float64Array(length);
-  for (let at = 0; at < count; at++) for (const [i, weight] of part(at).entries()) mean[i]! += weight / count;
-  return mean;
-}
+const range = (count: number, one: number | undefined): number[] =>
+  one === undefined ? Array.from({ length: count }, (_, at) => at) : [one];
 
 export interface AttentionOptions {
   /** Sentences that have one of the words, at most. */
@@ -170,7 +163,7 @@ export async function attentionWords(
   for await (const reading of readAttention(run, sentences())) {
     options.signal?.throwIfAborted();
     for (const { word, tokens } of reading.words) {
-      const weights = overallWeights(reading, tokens);
+      const weights = meanWeights(reading, {}, tokens);
       const all = weights.reduce((sum, weight) => sum + weight, 0);
       if (all === 0) continue;
       const own = seen.get(word) ?? { count: 0, attention: new Float64Array(run.symbols) };

@@ -5,10 +5,9 @@ import type { EncodedCorpus } from '../texts/encoded.ts';
 import { wordsOf } from '../texts/words.ts';
 import {
   type AttentionOptions,
+  type AttentionPart,
   type AttentionReading,
-  layerWeights,
   meanWeights,
-  overallWeights,
   readAttention,
 } from './attention-reading.ts';
 
@@ -19,24 +18,22 @@ export interface SentenceAttention {
   walk: number[];
   layers: number;
   heads: number;
-  /** Weights on the walk's steps when token t is generated. [layers, heads, T, L] */
-  weights: Float32Array;
-  /** Averaged over layers and heads. [T][L] */
-  mean: number[][];
+  /** Weights on the walk's steps when each token is generated, of the layers and heads that were asked for. [T][L] */
+  weights: number[][];
 }
 
-/** What the decoder attends to while it writes a text about a walk; about the text's own unless given. */
+/** What the decoder attends to while it writes a text about its own walk. */
 export async function sentenceAttention(
   run: LanguageRun,
   text: string,
-  walk?: readonly number[],
+  part: AttentionPart = {},
 ): Promise<SentenceAttention> {
   if (text.trim() === '') throw new UserError('attention takes a sentence, got an empty one');
-  const own = walk ?? (await run.texts.read([text])).walks[0]!.walk;
-  for await (const reading of readAttention(run, [{ text, walk: own }])) {
-    const { pieces, layers, heads, weights } = reading;
-    const mean = pieces.map((_, t) => Array.from(overallWeights(reading, [t])));
-    return { tokens: pieces, walk: [...own], layers, heads, weights, mean };
+  const { walk } = (await run.texts.read([text])).walks[0]!;
+  for await (const reading of readAttention(run, [{ text, walk }])) {
+    const { pieces, layers, heads } = reading;
+    const weights = pieces.map((_, t) => Array.from(meanWeights(reading, part, [t])));
+    return { tokens: pieces, walk, layers, heads, weights };
   }
   throw new UserError('the decoder has no token for this sentence');
 }
@@ -86,10 +83,11 @@ function count(counts: WordCounts, reading: AttentionReading, tokens: readonly n
   for (let layer = 0; layer < reading.layers; layer++) {
     byHead[layer] ??= Array.from({ length: reading.heads }, empty);
     byLayer[layer] ??= empty();
-    for (const [head, of] of byHead[layer]!.entries()) note(of, meanWeights(reading, layer, head, tokens));
-    note(byLayer[layer]!, layerWeights(reading, layer, tokens));
+    for (const [head, of] of byHead[layer]!.entries())
+      note(of, meanWeights(reading, { layer, head }, tokens));
+    note(byLayer[layer]!, meanWeights(reading, { layer }, tokens));
   }
-  note(overall, overallWeights(reading, tokens));
+  note(overall, meanWeights(reading, {}, tokens));
 }
 
 /** For each word the distribution of the symbol most attended to when it is generated, over the encoded sentences. */

@@ -43,11 +43,11 @@ export interface SymbolLevels {
 export interface LevelOptions {
   /** Reads what symbols mean, where the caller has it; else it is what is stored, or worked out. */
   meanings?: () => Promise<readonly SymbolMeaning[]>;
-  /** Words of a group; 8 unless given. */
-  words?: number;
   signal?: AbortSignal;
 }
 
+/** Words of a group. */
+const groupWords = 8;
 /** Shares of texts count as if there were so many. */
 const texts = 10_000;
 
@@ -62,7 +62,7 @@ export async function symbolLevels(
 ): Promise<SymbolLevels> {
   const overlaps = overlapsOf(run);
   const asked = checkCounts(counts, run.symbols);
-  const { signal, words = 8 } = options;
+  const { signal } = options;
   const meanings = await (options.meanings?.() ?? storedMeanings(run, signal ? { signal } : {}));
   const named = namedSymbols(run.run);
   const joinings = joinSymbols({
@@ -74,7 +74,7 @@ export async function symbolLevels(
   const levels: SymbolLevel[] = [];
   for (const count of asked) {
     const parts = groupsAt(joinings, run.symbols, count);
-    levels.push({ count, groups: groupsOf(parts, { meanings, named, words, above: levels.at(-1) }) });
+    levels.push({ count, groups: groupsOf(parts, { meanings, named, above: levels.at(-1) }) });
   }
   return { symbols: run.symbols, levels, joinings };
 }
@@ -106,12 +106,11 @@ interface GroupFacts {
   meanings: readonly SymbolMeaning[];
   /** Names that people gave. */
   named: ReadonlyMap<number, string>;
-  words: number;
   /** The level above. */
   above: SymbolLevel | undefined;
 }
 
-function groupsOf(parts: readonly number[][], { meanings, named, words, above }: GroupFacts): SymbolGroup[] {
+function groupsOf(parts: readonly number[][], { meanings, named, above }: GroupFacts): SymbolGroup[] {
   const shareOf = (symbols: readonly number[]) =>
     symbols.reduce((sum, symbol) => sum + meanings[symbol]!.usageByPosition[0]!, 0);
   const sorted = parts.toSorted((a, b) => shareOf(b) - shareOf(a) || a[0]! - b[0]!);
@@ -127,7 +126,7 @@ function groupsOf(parts: readonly number[][], { meanings, named, words, above }:
       group,
       symbols,
       name: own.length > 0 ? own.join(' + ') : (only ?? found[group]!),
-      words: ranked[group]!.slice(0, words).map(({ word }) => word),
+      words: ranked[group]!.slice(0, groupWords).map(({ word }) => word),
       share: shareOf(symbols),
       parent: above?.groups.find((other) => other.symbols.includes(symbols[0]!))?.group ?? null,
     };

@@ -61,9 +61,6 @@ export interface SymbolNeighbour {
 }
 
 export interface MeaningOptions {
-  /** Words of each kind; 12 unless given. */
-  words?: number;
-  examples?: number;
   /** What `attentionWords` found. */
   attention?: AttendingWords | undefined;
   /** Passages of long texts with their own walks, from which words are chosen in place of the texts. */
@@ -73,6 +70,9 @@ export interface MeaningOptions {
 /** Sentences whose words are counted, at most. */
 const mostSentences = 200_000;
 const mostNeighbours = 20;
+/** Words of each kind. */
+const mostWords = 12;
+const mostExamples = 8;
 
 /** Words of a text, as each kind of run has them; of a tuple those of its event and object. */
 const splitters: Record<OpenedRun['kind'], (text: string) => { word: string }[]> = {
@@ -90,7 +90,6 @@ export async function symbolMeanings(
   encoded: EncodedCorpus,
   options: MeaningOptions = {},
 ): Promise<SymbolMeaning[]> {
-  const { words = 12, examples = 8 } = options;
   const split = splitters[run.kind];
   const settings = wordSettings(run);
   const tally = new SymbolTally(encoded.symbols, encoded.length, encoded.labels.length);
@@ -103,21 +102,21 @@ export async function symbolMeanings(
     );
     tally.add(sentence, encoded.labelOf[n]!, distinct);
     if (!options.passages) weighed.add(sentence);
-    for (const symbol of new Set(sentence.walk)) offer(found[symbol]!, examples, { sentence, symbol });
+    for (const symbol of new Set(sentence.walk)) offer(found[symbol]!, { sentence, symbol });
   }
   for (const passage of firstOf(options.passages ?? [], mostSentences)) weighed.add(passage);
   const near = neighboursOf(run, encoded);
   const telling =
     run.kind === 'language'
-      ? await weighed.words(words, settings, (all) => run.texts.vectors(all))
+      ? await weighed.words(mostWords, settings, (all) => run.texts.vectors(all))
       : undefined;
   const names = symbolNames(run.run);
   return found.map((best, symbol) => ({
     symbol,
     name: names.get(symbol) ?? null,
     ...tally.usage(symbol),
-    words: telling ? tally.these(symbol, telling[symbol]!) : tally.words(symbol, words),
-    attended: options.attention?.(symbol, words) ?? [],
+    words: telling ? tally.these(symbol, telling[symbol]!) : tally.words(symbol, mostWords),
+    attended: options.attention?.(symbol, mostWords) ?? [],
     examples: best,
     labels: tally.labels(symbol).map(({ label, ...rest }) => ({ label: encoded.labels[label]!, ...rest })),
     neighbours: near[symbol]!.map((other) => ({ ...other, name: names.get(other.symbol) ?? null })),
@@ -156,16 +155,15 @@ function neighboursOf(run: OpenedRun, encoded: EncodedCorpus): Omit<SymbolNeighb
 /** Keeps the sentences that are most surely on a symbol, each text once. */
 function offer(
   list: SymbolExample[],
-  most: number,
   { sentence, symbol }: { sentence: EncodedSentence; symbol: number },
 ): void {
   const { index, text, label, walk, probabilities, weights = probabilities } = sentence;
   const positions = walk.flatMap((other, i) => (other === symbol ? [i] : []));
   const weight = positions.reduce((sum, i) => sum + weights[i]!, 0);
-  if (list.length >= most && weight <= (list.at(-1)?.weight ?? 0)) return;
+  if (list.length >= mostExamples && weight <= (list.at(-1)?.weight ?? 0)) return;
   if (list.some((other) => other.text === text)) return;
   const place = list.findIndex((other) => other.weight < weight);
   const example = { index, text, label, walk, positions, weight };
   list.splice(place < 0 ? list.length : place, 0, example);
-  if (list.length > most) list.pop();
+  if (list.length > mostExamples) list.pop();
 }

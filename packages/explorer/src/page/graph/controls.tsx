@@ -2,16 +2,15 @@ import type { Graph, Labels } from '../client.ts';
 import { Downloads } from '../figure.tsx';
 import { labelOf } from '../labels.ts';
 import { useNarrow } from '../media.ts';
+import { usePanel } from '../panels/panel.ts';
 import { Choice, type Option, Press, Segments } from '../parts.tsx';
-import type { Change, ViewState } from '../state.ts';
+import type { ViewState } from '../state.ts';
 import { mapSvg } from '../texts/map-svg.ts';
 import type { Texts } from '../texts/use-texts.ts';
 import type { DrawnLink, Scene } from './scene.ts';
 import { sceneSvg } from './scene-svg.ts';
 
 interface ControlProps {
-  view: ViewState;
-  change: Change;
   links: readonly DrawnLink[];
   labels: Labels | null;
   scenes: readonly Scene[];
@@ -19,9 +18,8 @@ interface ControlProps {
   shown: ViewState['show'] | null;
   /** The texts, where their map is drawn. */
   texts: Texts | null;
-  /** K, where symbols can be drawn as groups. */
-  symbols: number | null;
-  onReset(): void;
+  /** Whether symbols can be drawn as groups. */
+  levelled: boolean;
 }
 
 /** What is drawn and how; folded on a phone, so that the picture comes first. */
@@ -43,7 +41,8 @@ export function Controls(props: ControlProps) {
   );
 }
 
-function AllControls({ view, change, links, labels, scenes, shown, symbols, texts, onReset }: ControlProps) {
+function AllControls({ links, labels, scenes, shown, levelled, texts }: ControlProps) {
+  const { view, change } = usePanel();
   const { graph, dark } = scenes[0]!;
   const picture = () =>
     texts ? mapSvg({ graph, data: texts.data, dark, networked: shown === 'both' }) : sceneSvg(scenes, links);
@@ -52,10 +51,8 @@ function AllControls({ view, change, links, labels, scenes, shown, symbols, text
       {shown === null ? null : (
         <Segments label="What is drawn" of={SHOWN} value={shown} onChoose={(show) => change({ show })} />
       )}
-      {symbols === null ? null : <Level {...{ symbols, view, change }} />}
-      {view.truth && graph.truth ? (
-        <Threshold least={graph.leastProbability} value={view.threshold} change={change} />
-      ) : null}
+      {levelled ? <Level /> : null}
+      {view.truth && graph.truth ? <Threshold least={graph.leastProbability} /> : null}
       {graph.truth ? (
         <label class="check">
           <input
@@ -66,10 +63,15 @@ function AllControls({ view, change, links, labels, scenes, shown, symbols, text
           Compare with the true graph
         </label>
       ) : null}
-      {labels ? <Colours {...{ view, change }} /> : null}
-      {labels && !texts ? <LabelMaps {...{ view, change, labels }} /> : null}
+      {labels ? (
+        <Choice
+          {...{ label: 'Colour by', value: view.colour, options: COLOURS }}
+          onChoose={(colour: ViewState['colour']) => change({ colour })}
+        />
+      ) : null}
+      {labels && !texts ? <LabelMaps labels={labels} /> : null}
       <span class="buttons">
-        {texts ? null : <Press onClick={onReset}>Show all</Press>}
+        {texts ? null : <Press onClick={() => change({ graphat: null })}>Show all</Press>}
         <Downloads name={texts ? 'map' : 'graph'} svg={picture} rows={() => linkRows(graph)} />
       </span>
     </>
@@ -83,7 +85,9 @@ const SHOWN: readonly { value: ViewState['show']; name: string }[] = [
 ];
 
 /** From few groups on the left to every symbol on the right. */
-function Level({ symbols, view, change }: Pick<ControlProps, 'view' | 'change'> & { symbols: number }) {
+function Level() {
+  const { graph, view, change } = usePanel();
+  const symbols = graph?.nodes.length ?? 0;
   const level = view.level >= 2 && view.level < symbols ? view.level : symbols;
   return (
     <label class="slider">
@@ -106,30 +110,24 @@ function Level({ symbols, view, change }: Pick<ControlProps, 'view' | 'change'> 
   );
 }
 
-const Threshold = ({ least, value, change }: { least: number; value: number; change: Change }) => (
-  <label class="slider">
-    Links from
-    <input
-      type="range"
-      min={least}
-      max="1"
-      step="0.01"
-      value={value}
-      aria-label="Least probability of a link"
-      onInput={(event) => change({ threshold: Number(event.currentTarget.value) })}
-    />
-    <output>{value.toFixed(2)}</output>
-  </label>
-);
-
-type LabelProps = Pick<ControlProps, 'view' | 'change'> & { labels: Labels };
-
-const Colours = ({ view, change }: Pick<ControlProps, 'view' | 'change'>) => (
-  <Choice
-    {...{ label: 'Colour by', value: view.colour, options: COLOURS }}
-    onChoose={(colour: ViewState['colour']) => change({ colour })}
-  />
-);
+function Threshold({ least }: { least: number }) {
+  const { view, change } = usePanel();
+  return (
+    <label class="slider">
+      Links from
+      <input
+        type="range"
+        min={least}
+        max="1"
+        step="0.01"
+        value={view.threshold}
+        aria-label="Least probability of a link"
+        onInput={(event) => change({ threshold: Number(event.currentTarget.value) })}
+      />
+      <output>{view.threshold.toFixed(2)}</output>
+    </label>
+  );
+}
 
 const COLOURS: Option[] = [
   ['community', 'theme'],
@@ -137,7 +135,8 @@ const COLOURS: Option[] = [
 ];
 
 /** On the network alone: where texts of one label go, or of two side by side. */
-function LabelMaps({ view, change, labels }: LabelProps) {
+function LabelMaps({ labels }: { labels: Labels }) {
+  const { view, change } = usePanel();
   const options: (string | Option)[] = [['', 'all labels'], ...labels.maps.map(({ label }) => label)];
   const [first = '', second = ''] = view.maps;
   const setMaps = (...chosen: string[]) => change({ maps: chosen.filter((name) => name !== '') });

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
+import { usePanel } from '../panels/panel.ts';
 import { Dot } from '../parts.tsx';
-import type { Change, ViewState } from '../state.ts';
 import { NetworkView } from './network-view.ts';
 import { type countLinks, type DrawnLink, highlightedWalks, type Scene } from './scene.ts';
 import { onDrawingKey, useCamera } from './use-camera.ts';
@@ -11,8 +11,6 @@ interface NetworkProps {
   scenes: readonly Scene[];
   links: readonly DrawnLink[];
   counts: ReturnType<typeof countLinks>;
-  view: ViewState;
-  change: Change;
   /** Counts up when the network should fly to the selected symbol. */
   flight: number;
   onHover(symbol: number | null): void;
@@ -77,7 +75,7 @@ function OneNetwork(props: OneProps) {
 
 /** The drawing itself, which flies and looks where it should. */
 function useNetworkView(container: { current: HTMLDivElement | null }, props: OneProps) {
-  const { scene, links, views, view: state, change } = props;
+  const { scene, links, views } = props;
   const view = useRef<NetworkView>(null);
   // The drawing keeps the first functions that it is given.
   const now = useRef(props);
@@ -95,7 +93,7 @@ function useNetworkView(container: { current: HTMLDivElement | null }, props: On
       made.destroy();
     };
   }, []);
-  const remember = useCamera(view, { state, change, field: 'graphat' });
+  const remember = useCamera(view, 'graphat');
   const onMove = (camera: NetworkView['camera']) => {
     for (const other of views) if (other !== view.current) other.camera = camera;
     remember(camera);
@@ -112,10 +110,10 @@ function useNetworkView(container: { current: HTMLDivElement | null }, props: On
 }
 
 /** Flies to walks that are highlighted, and to the symbol that was gone to. */
-function useFlights(view: { current: NetworkView | null }, { scene, view: state, flight }: OneProps): void {
+function useFlights(view: { current: NetworkView | null }, { scene, flight }: OneProps): void {
   const { walk, paths, selected } = scene;
   // While a walk is composed the network stays where it is.
-  const fits = state.panel !== 'compose';
+  const fits = usePanel().view.panel !== 'compose';
   useLayoutEffect(() => {
     const highlighted = highlightedWalks({ walk, paths }).flat();
     if (highlighted.length > 0 && fits) view.current?.fit(highlighted);

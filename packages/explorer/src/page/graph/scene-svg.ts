@@ -1,9 +1,9 @@
-import { printable } from '@hidden-schema/studies/drawing';
+import { drawing, linePath, type Mark, mark, placed, text } from '@hidden-schema/studies/drawing';
+import { type Inks, inksOf } from './colours.ts';
 import { Looks, shownLinks } from './looks.ts';
 import { placesOf } from './places.ts';
 import type { DrawnLink, Scene } from './scene.ts';
 
-const NS = 'http://www.w3.org/2000/svg';
 const SIZE = 1000;
 const MARGIN = 60;
 
@@ -12,16 +12,9 @@ const MOST_NAMED = 15;
 
 /** Scenes side by side as the text of an SVG file. */
 export function sceneSvg(scenes: readonly Scene[], links: readonly DrawnLink[]): string {
-  const width = SIZE * scenes.length;
-  const svg = element('svg', { viewBox: `0 0 ${width} ${SIZE}`, width, height: SIZE });
-  svg.append(element('rect', { width, height: SIZE, fill: scenes[0]!.dark ? '#12171e' : '#ffffff' }));
-  for (const [at, scene] of scenes.entries()) {
-    const group = element('g', { transform: `translate(${at * SIZE} 0)` });
-    group.append(...drawScene(scene, links));
-    if (scene.map) group.append(textAt([30, 40], 26, scene.map.label, scene.dark));
-    svg.append(group);
-  }
-  return new XMLSerializer().serializeToString(svg);
+  const inks = inksOf(scenes[0]!.dark);
+  const panels = scenes.map((scene, at) => placed(at * SIZE, 0, ...sceneMarks(scene, links, inks)));
+  return drawing({ width: SIZE * scenes.length, height: SIZE, inks }, 'The network of themes', panels);
 }
 
 function mostNamed({ graph, map }: Scene): ReadonlySet<number> {
@@ -30,41 +23,22 @@ function mostNamed({ graph, map }: Scene): ReadonlySet<number> {
   return new Set(ranked.slice(0, MOST_NAMED));
 }
 
-type Place = [x: number, y: number];
-
-/** Where each symbol is drawn. */
-function placesIn({ graph }: Scene): Place[] {
-  const places = placesOf(graph.layout).map((value) => MARGIN + value * (SIZE - 2 * MARGIN));
-  return graph.nodes.map((_, k) => [places[2 * k]!, places[2 * k + 1]!]);
-}
-
-function element(name: string, attributes: Readonly<Record<string, string | number>>): SVGElement {
-  const made = document.createElementNS(NS, name);
-  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, String(value));
-  return made;
-}
-
-function drawScene(scene: Scene, links: readonly DrawnLink[]): SVGElement[] {
+function sceneMarks(scene: Scene, links: readonly DrawnLink[], { ink: colour }: Inks): Mark[] {
   const looks = new Looks(scene, links);
-  const places = placesIn(scene);
+  const places = placesOf(scene.graph.layout).map((value) => MARGIN + value * (SIZE - 2 * MARGIN));
+  const placeOf = (symbol: number) => [places[2 * symbol]!, places[2 * symbol + 1]!] as const;
   const named = mostNamed(scene);
   const lines = shownLinks(scene, links, looks).map(({ link, look }) => {
-    const [[x1, y1], [x2, y2]] = [places[link.i]!, places[link.j]!];
-    return element('line', { x1, y1, x2, y2, stroke: look.colour, 'stroke-width': look.width });
+    const d = linePath(placeOf(link.i), placeOf(link.j));
+    return mark('path', { d, fill: 'none', stroke: look.colour, 'stroke-width': look.width });
   });
   const nodes = scene.graph.nodes.flatMap(({ symbol }) => {
-    const { colour, radius, label, strong } = looks.node(symbol);
-    const [cx, cy] = places[symbol]!;
-    const circle = element('circle', { cx, cy, r: radius * 1.3, fill: colour, 'data-symbol': symbol });
+    const { colour: fill, radius, label, strong } = looks.node(symbol);
+    const [cx, cy] = placeOf(symbol);
+    const circle = mark('circle', { cx, cy, r: radius * 1.3, fill, 'data-symbol': symbol });
     if (!strong && !named.has(symbol)) return [circle];
-    return [circle, textAt([cx + radius * 1.3 + 5, cy + 5], 16, label, scene.dark)];
+    return [circle, text(cx + radius * 1.3 + 5, cy + 5, label, { size: 16, colour })];
   });
-  return [...lines, ...nodes];
-}
-
-function textAt([x, y]: Place, size: number, content: string, dark: boolean): SVGElement {
-  const fill = dark ? '#d7dee9' : '#27313f';
-  const made = element('text', { x, y, fill, 'font-size': size, 'font-family': 'system-ui, sans-serif' });
-  made.textContent = printable(content);
-  return made;
+  const label = scene.map ? [text(30, 40, scene.map.label, { size: 26, colour })] : [];
+  return [...lines, ...nodes, ...label];
 }

@@ -1,6 +1,7 @@
 import { useMemo, useState } from 'preact/hooks';
-import type { Client, Graph, Labels } from '../client.ts';
+import { type Graph, type Labels, openedWith } from '../client.ts';
 import type { Drawn, Grouping } from '../levels/grouped.ts';
+import { usePanel } from '../panels/panel.ts';
 import { Dot, ThemeCount } from '../parts.tsx';
 import type { Change, ViewState } from '../state.ts';
 import { TextMap } from '../texts/text-map.tsx';
@@ -11,33 +12,24 @@ import { mapsOf, selectionMap, symbolLabels } from './label-maps.ts';
 import { Network } from './network.tsx';
 import { countLinks, drawnLinks, type LabelMap, type Scene } from './scene.ts';
 
-interface StageProps {
-  /** Whether symbols can be drawn as groups. */
-  levelled: boolean;
-  client: Client;
+interface StageProps extends Highlighted {
   drawn: Drawn;
-  /** K, whatever is drawn. */
-  symbols: number;
-  view: ViewState;
-  change: Change;
-  walk: readonly number[] | null;
-  paths: readonly (readonly number[])[] | null;
-  dark: boolean;
   /** Counts up when the graph should fly to the selected symbol. */
   flight: number;
 }
 
 /** The graph with its controls, two of it where two labels are compared, and the map of texts beside it. */
-export function Stage(props: StageProps) {
-  const { client, levelled, drawn, symbols, view, change, dark, flight } = props;
+export function Stage({ drawn, flight, ...highlighted }: StageProps) {
+  const { run, view, change } = usePanel();
   const { graph, labels, texts } = drawn;
   const [hovered, onHover] = useState<number | null>(null);
-  const { links, scenes } = useScenes(drawn, view, { ...props, hovered });
+  const { links, scenes } = useScenes(drawn, highlighted, hovered);
   // The network alone where there are no texts.
   const shown = texts ? view.show : 'graph';
   const mapped = shown === 'graph' ? null : texts;
   const scene = scenes[0]!;
   const counts = countLinks(links, scene);
+  const levelled = openedWith(run, 'levels') !== null;
   const onSelect = (node: number | null) => select(node, drawn, view, change);
   const onStep = (node: number) => step(node, drawn, view, change);
   return (
@@ -46,31 +38,29 @@ export function Stage(props: StageProps) {
       <div class="drawing">
         {mapped ? (
           <TextMap
-            {...{ client, graph, symbols, labels, view, change, dark, texts: mapped }}
+            {...{ graph, labels, texts: mapped }}
             explains={levelled && drawn.grouping === null}
             networked={shown === 'both'}
             highlighted={{ walk: scene.walk, paths: scene.paths }}
             onSelect={onSelect}
           />
         ) : (
-          <Network {...{ scenes, links, counts, view, change, flight, onHover, onStep, onSelect }}>
-            <Over {...{ graph, symbols, counts }} compared={scene.truth} />
+          <Network {...{ scenes, links, counts, flight, onHover, onStep, onSelect }}>
+            <Over {...{ graph, counts }} compared={scene.truth} />
           </Network>
         )}
       </div>
-      <Legend {...{ labels, view }} />
-      <Controls
-        {...{ view, change, links, labels, scenes }}
-        {...{ symbols: levelled ? symbols : null, shown: texts ? shown : null, texts: mapped }}
-        onReset={() => change({ graphat: null })}
-      />
+      <Legend labels={labels} />
+      <Controls {...{ links, labels, scenes, levelled }} shown={texts ? shown : null} texts={mapped} />
     </section>
   );
 }
 
 /** Which colour is which label, where colours mean labels. */
-const Legend = ({ labels, view }: { labels: Labels | null; view: ViewState }) =>
-  labels && view.colour === 'label' && view.maps.length === 0 ? (
+function Legend({ labels }: { labels: Labels | null }) {
+  const { view } = usePanel();
+  if (!labels || view.colour !== 'label' || view.maps.length > 0) return null;
+  return (
     <ul class="legend" aria-label="Colours of the labels">
       {labels.maps.map(({ label }, at) => (
         <li key={label}>
@@ -79,7 +69,8 @@ const Legend = ({ labels, view }: { labels: Labels | null; view: ViewState }) =>
         </li>
       ))}
     </ul>
-  ) : null;
+  );
+}
 
 /** In a line what one sees. */
 const WHAT: Readonly<Record<ViewState['show'], string>> = {
@@ -92,16 +83,12 @@ const WHAT: Readonly<Record<ViewState['show'], string>> = {
 const COMPARED =
   'Each name is a theme that was found. A line joins themes that are linked in the graph that was found, in the true graph, or in both.';
 
-interface Looked {
-  /** A walk over symbols that is highlighted, or several. */
-  walk: readonly number[] | null;
-  paths: readonly (readonly number[])[] | null;
-  dark: boolean;
-  hovered: number | null;
-}
+/** A walk over symbols that is highlighted, or several. */
+type Highlighted = Pick<Scene, 'walk' | 'paths'>;
 
 /** What is drawn of the graph: once, or once for each map. */
-function useScenes(drawn: Drawn, view: ViewState, { dark, hovered, ...highlighted }: Looked) {
+function useScenes(drawn: Drawn, highlighted: Highlighted, hovered: number | null) {
+  const { view, dark } = usePanel();
   const { graph, labels, texts, grouping } = drawn;
   const { walk, paths } = useMemo(() => {
     const inGroups = (one: readonly number[]) =>
@@ -177,7 +164,6 @@ function chosenGroup({ level }: Grouping, { only }: ViewState): number | null {
 
 interface CountsProps {
   graph: Graph;
-  symbols: number;
   counts: ReturnType<typeof countLinks>;
   compared: boolean;
 }
@@ -195,9 +181,9 @@ const Over = (props: CountsProps) => (
   </div>
 );
 
-const Counts = ({ graph, symbols, counts, compared }: CountsProps) => (
+const Counts = ({ graph, counts, compared }: CountsProps) => (
   <div class="counts" role="status">
-    <ThemeCount of={graph.nodes.length} symbols={symbols} /> · <b>{counts.shown}</b> links
+    <ThemeCount of={graph.nodes.length} /> · <b>{counts.shown}</b> links
     {compared ? (
       <span class="truth-counts">
         <span class="correct">{counts.correct} correct</span> <span class="extra">{counts.extra} extra</span>{' '}

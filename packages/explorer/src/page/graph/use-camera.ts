@@ -1,6 +1,7 @@
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import type { CanvasView } from '../canvas-view.ts';
-import type { Change, ViewState } from '../state.ts';
+import { usePanel } from '../panels/panel.ts';
+import type { ViewState } from '../state.ts';
 import { type MapCamera, moved, WHOLE, zoomed } from '../texts/camera.ts';
 
 /** Where the address holds a camera. `mapat` says how many times nearer it is, `graphat` how large a part it sees. */
@@ -14,8 +15,9 @@ const nearOf = (field: CameraField, value: number): number => (field === 'mapat'
 /** Follows the camera of the address, and returns what writes another into it once it rests. */
 export function useCamera(
   view: { current: CanvasView | null },
-  { state, change, field }: { state: ViewState; change: Change; field: CameraField },
+  field: CameraField,
 ): (camera: MapCamera) => void {
+  const { view: state, change } = usePanel();
   const timer = useRef(0);
   const at = state[field];
   const { x, y, zoom } = at ? { ...at, zoom: nearOf(field, at.near) } : WHOLE;

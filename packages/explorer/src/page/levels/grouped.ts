@@ -1,6 +1,6 @@
 import { useMemo } from 'preact/hooks';
 import type { Client, Graph, Labels, Level, Run } from '../client.ts';
-import { latest, useLoaded } from '../loading.ts';
+import { useOpened } from '../served.ts';
 import type { TextData } from '../texts/text-data.ts';
 import type { Texts } from '../texts/use-texts.ts';
 
@@ -96,15 +96,13 @@ export interface Drawn {
 
 /** The groups at a level of so many; null for none, and while they are read. */
 export function useGrouping(client: Client, run: Run | null, level: number): Grouping | null {
-  const opened = run?.opened?.features.includes('levels') ? run.opened : null;
-  const asked = opened && level >= 2 && level < opened.symbols ? level : null;
-  const key = asked === null ? null : `${run!.id} ${opened!.identity} ${asked}`;
-  const loaded = useLoaded(key, async (signal) => {
-    const { levels, symbols, identity } = await client.levels({ counts: String(asked) }, signal);
+  const asked = level >= 2 && level < (run?.opened?.symbols ?? 0) ? run : null;
+  const load = async (signal: AbortSignal) => {
+    const { levels, symbols, identity } = await client.levels({ counts: String(level) }, signal);
     return groupingOf(levels[0]!, symbols, identity);
-  });
-  const found = asked === null ? null : latest(loaded);
-  return found?.identity === opened?.identity ? found : null;
+  };
+  const { value: found } = useOpened([asked, 'levels'], load, String(level));
+  return found?.identity === run?.opened?.identity ? found : null;
 }
 
 export function useDrawn(

@@ -15,10 +15,11 @@ export interface Edits {
   outdated: string | null;
   /** What was done last, for those who do not see it. */
   said: string;
-  rename(symbol: number, name: string, identity: string): Promise<void>;
-  merge(symbols: readonly number[], identity: string): Promise<void>;
-  split(symbol: number, identity: string): Promise<void>;
-  undo(): Promise<void>;
+  /** Whether the symbol has the name now. */
+  rename(symbol: number, name: string, identity: string): Promise<boolean>;
+  merge(symbols: readonly number[], identity: string): Promise<boolean>;
+  split(symbol: number, identity: string): Promise<boolean>;
+  undo(): Promise<boolean>;
 }
 
 interface Renaming {
@@ -55,7 +56,7 @@ export function usePatched(run: Run | null): [Run | null, (now: Edit) => void] {
   return [known, set];
 }
 
-/** Does one thing after another, and tells what is being done, was done, or went wrong. */
+/** Does one thing after another, and tells what is being done, was done, or went wrong: then it gives false. */
 function useDoing(onEdited: () => void) {
   const [state, setState] = useState({
     busy: null as string | null,
@@ -67,12 +68,14 @@ function useDoing(onEdited: () => void) {
     try {
       const said = await act();
       setState({ busy: null, failure: null, said });
+      return true;
     } catch (error) {
       const { message } = error as Error;
       const outdated = error instanceof ClientFault && error.code === 'edited';
       if (outdated) onEdited();
       const failure = outdated ? `${message}. They are shown as they are now.` : message;
       setState((last) => ({ ...last, busy: null, failure }));
+      return false;
     }
   };
   return { ...state, doing };

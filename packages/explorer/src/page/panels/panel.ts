@@ -6,7 +6,7 @@ import type { Edits } from '../levels/use-edits.ts';
 import type { Change, ViewState } from '../state.ts';
 import type { Texts } from '../texts/use-texts.ts';
 
-/** What every panel is given. */
+/** What every panel is given, and the picture beside them. */
 export interface PanelProps {
   client: Client;
   run: Run;
@@ -36,7 +36,7 @@ export interface PanelProps {
 
 export const PanelContext = createContext<PanelProps | null>(null);
 
-/** What every panel is given, for any part of one. */
+/** The same, for any part of a panel or of the picture. */
 export const usePanel = (): PanelProps => useContext(PanelContext)!;
 
 /** A tab beside the picture, with what stands there. */

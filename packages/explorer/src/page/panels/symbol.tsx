@@ -1,12 +1,12 @@
 import { css } from '@hidden-schema/studies/drawing';
-import { useMemo } from 'preact/hooks';
+import { useMemo, useRef, useState } from 'preact/hooks';
 import { openedWith, type SymbolFacts } from '../client.ts';
 import { TableHead } from '../figure.tsx';
 import { tonesOf } from '../graph/colours.ts';
 import { percent, title, titleIn } from '../labels.ts';
 import { EditBar, SymbolEdits } from '../levels/symbol-edits.tsx';
-import { useLoaded } from '../loading.ts';
-import { Bar, Dot, Press, Show, SymbolLink, useDraft, useFew } from '../parts.tsx';
+import { latest, useLoaded } from '../loading.ts';
+import { Bar, Dot, Failure, Press, SymbolLink, useFew, Waiting } from '../parts.tsx';
 import { csvOf, DataTable } from '../tables.tsx';
 import { type Flow, flowsOf } from '../texts/filter.ts';
 import { LabelShares, Meaning } from './meaning.tsx';
@@ -27,14 +27,23 @@ export function SymbolPanel() {
     symbol === null ? null : `${symbol}@${run.opened?.identity} ${run.opened?.step}`,
     (signal) => client.symbol({ k: symbol! }, signal),
   );
+  const last = useRef<SymbolFacts | null>(null);
+  last.current = latest(loaded) ?? last.current;
   if (symbol === null) return <Themes />;
   const current = graph?.nodes[symbol];
+  const facts = latest(loaded) ?? (isOf(last.current, symbol, run.opened?.identity) ? last.current : null);
   return (
-    <Show of={loaded} what="Reading the theme …">
-      {(value) => <Facts symbol={{ ...value, name: current ? current.name : value.name }} />}
-    </Show>
+    <>
+      {loaded.state === 'failed' ? <Failure message={loaded.message} /> : null}
+      {facts ? <Facts symbol={{ ...facts, name: current ? current.name : facts.name }} /> : null}
+      {facts === null && loaded.state === 'loading' ? <Waiting what="Reading the theme …" /> : null}
+    </>
   );
 }
+
+/** Whether facts may stay where reading them again has failed: a form of theirs may have been typed into. */
+const isOf = (facts: SymbolFacts | null, symbol: number, identity: string | undefined): boolean =>
+  facts?.symbol === symbol && facts.identity === identity;
 
 type FactProps = { symbol: SymbolFacts };
 
@@ -156,12 +165,21 @@ function Neighbours({ symbol }: FactProps) {
   );
 }
 
+/** A name as it is typed, with the identity of the run that it was begun in: its symbol has that number there alone. */
+interface TypedName {
+  text: string;
+  identity: string;
+}
+
+/** What is typed stays until it is saved, whatever the page reads again meanwhile. */
 function Rename({ symbol }: FactProps) {
   const { edits } = usePanel();
-  const [text, setText] = useDraft(symbol.name ?? '');
-  const save = (event: Event) => {
+  const [typed, setTyped] = useState<TypedName | null>(null);
+  const name = symbol.name ?? '';
+  const { text, identity } = typed ?? { text: name, identity: symbol.identity };
+  const save = async (event: Event) => {
     event.preventDefault();
-    void edits.rename(symbol.symbol, text, symbol.identity);
+    if (await edits.rename(symbol.symbol, text, identity)) setTyped((now) => (now === typed ? null : now));
   };
   return (
     <form class="rename" onSubmit={save}>
@@ -170,9 +188,11 @@ function Rename({ symbol }: FactProps) {
         placeholder="Give it a name"
         maxLength={80}
         value={text}
-        onInput={(event) => setText(event.currentTarget.value)}
+        onInput={({ currentTarget: { value } }) =>
+          setTyped(value === name ? null : { text: value, identity })
+        }
       />
-      <button type="submit" disabled={edits.busy !== null || text.trim() === (symbol.name ?? '')}>
+      <button type="submit" disabled={edits.busy !== null || text.trim() === name}>
         Save
       </button>
     </form>

@@ -1,7 +1,7 @@
 import { TIME_PANEL, timePanelMarks } from '@hidden-schema/studies/drawing';
 import type { Graph, TimeAnswer } from '../client.ts';
 import { Drawn, Figure, TableHead } from '../figure.tsx';
-import { FONT } from '../graph/colours.ts';
+import { inksOf } from '../graph/colours.ts';
 import { percent, titleIn } from '../labels.ts';
 import { Choice, Failure, Press, SymbolLink, Waiting } from '../parts.tsx';
 import { type Column, csvOf, DataTable } from '../tables.tsx';
@@ -67,34 +67,20 @@ export function SymbolOverTime({ of, time }: TimeProps & { of: number }) {
 }
 
 function TimeChart({ row, time, caption }: TimeProps & { row: Row; caption?: string }) {
-  const name = titleIn(usePanel().graph, row.symbol);
+  const { graph, dark } = usePanel();
   const { width, height, left, top } = TIME_PANEL;
+  const inks = inksOf(dark);
+  const periods = time.periods.map(({ label }) => label);
   return (
     <Figure
-      name={`time-${row.symbol}`}
+      {...{ name: `time-${row.symbol}`, class: 'time-chart', inks, size: [width, height] }}
       caption={caption ?? <SymbolLink symbol={row.symbol} />}
       rows={timeRows(row, time)}
+      aria-label={`${titleIn(graph, row.symbol)} over time: ${percent(row.all.share)} of all texts. ${burstsText(row)}`}
     >
-      {(svg, inks) => (
-        <svg
-          ref={svg}
-          viewBox={`0 0 ${width} ${height}`}
-          class="time-chart"
-          role="img"
-          aria-label={`${name} over time: ${percent(row.all.share)} of all texts. ${burstsText(row)}`}
-          font-family={FONT}
-        >
-          <g transform={`translate(${left} ${top - 12})`}>
-            <Drawn
-              marks={timePanelMarks(
-                panelOf(row),
-                time.periods.map(({ label }) => label),
-                inks,
-              )}
-            />
-          </g>
-        </svg>
-      )}
+      <g transform={`translate(${left} ${top - 12})`}>
+        <Drawn marks={timePanelMarks(panelOf(row), periods, inks)} />
+      </g>
     </Figure>
   );
 }

@@ -1,5 +1,5 @@
+import { usePanel } from '../panels/panel.ts';
 import { Press, Segments, ThemeCount } from '../parts.tsx';
-import type { Change } from '../state.ts';
 import type { Tool } from './map-pointer.ts';
 import { NOTHING_ASKED, type Texts } from './use-texts.ts';
 
@@ -7,10 +7,6 @@ interface MapToolProps {
   tool: Tool;
   setTool(tool: Tool): void;
   texts: Texts;
-  /** K, whatever is drawn. */
-  symbols: number;
-  change: Change;
-  onReset(): void;
 }
 
 const TOOLS: readonly { value: Tool; name: string; about: string }[] = [
@@ -20,27 +16,29 @@ const TOOLS: readonly { value: Tool; name: string; about: string }[] = [
 ];
 
 /** How many texts are selected, a way back to all, and what dragging on the map does. */
-export const MapTools = ({ tool, setTool, texts, symbols, change, onReset }: MapToolProps) => (
-  <div class="map-tools">
-    <p class="counts" role="status">
-      {texts.active ? (
-        <>
-          <b>{texts.count.toLocaleString('en')}</b> of {texts.data.count.toLocaleString('en')} texts{' '}
-          <Press class="plain" onClick={() => change(NOTHING_ASKED)}>
-            Clear
-          </Press>
-        </>
-      ) : (
-        <>
-          <b>{texts.data.count.toLocaleString('en')}</b> texts ·{' '}
-          <ThemeCount {...{ symbols }} of={texts.data.symbols} />
-        </>
-      )}
-    </p>
-    <Segments label="What dragging on the map does" of={TOOLS} value={tool} onChoose={setTool}>
-      <Press title="Show the whole map" onClick={onReset}>
-        All
-      </Press>
-    </Segments>
-  </div>
-);
+export function MapTools({ tool, setTool, texts }: MapToolProps) {
+  const { change } = usePanel();
+  return (
+    <div class="map-tools">
+      <p class="counts" role="status">
+        {texts.active ? (
+          <>
+            <b>{texts.count.toLocaleString('en')}</b> of {texts.data.count.toLocaleString('en')} texts{' '}
+            <Press class="plain" onClick={() => change(NOTHING_ASKED)}>
+              Clear
+            </Press>
+          </>
+        ) : (
+          <>
+            <b>{texts.data.count.toLocaleString('en')}</b> texts · <ThemeCount of={texts.data.symbols} />
+          </>
+        )}
+      </p>
+      <Segments label="What dragging on the map does" of={TOOLS} value={tool} onChoose={setTool}>
+        <Press title="Show the whole map" onClick={() => change({ mapat: null })}>
+          All
+        </Press>
+      </Segments>
+    </div>
+  );
+}

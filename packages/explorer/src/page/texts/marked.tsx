@@ -1,9 +1,10 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import type { Answer } from '../../shared/api.ts';
-import type { Client, Graph, MapText } from '../client.ts';
+import type { Graph, MapText } from '../client.ts';
 import { percent, title, titleIn } from '../labels.ts';
 import { useLoaded } from '../loading.ts';
+import { usePanel } from '../panels/panel.ts';
 import type { Size } from './camera.ts';
 import { flowsOf } from './filter.ts';
 import type { TextData } from './text-data.ts';
@@ -14,7 +15,8 @@ type Explained = Answer<'explain'>;
 export const stepsOf = (walk: readonly number[]): number[] => [...new Set(walk)];
 
 /** Which words of a text carry which symbol; null while that is asked, and where `key` is null. */
-export function useExplained(client: Client, key: string | null, text: string): Explained | null {
+export function useExplained(key: string | null, text: string): Explained | null {
+  const { client } = usePanel();
   const loaded = useLoaded(key, (signal) => client.explain({ text }, signal));
   // Words of the text before are not this one's.
   return key !== null && loaded.state === 'ready' ? loaded.value : null;
@@ -87,7 +89,6 @@ function Tip({
 }
 
 interface TextTipProps extends Placed {
-  client: Client;
   /** Null while it is read. */
   text: MapText | null;
   graph: Graph;
@@ -98,10 +99,10 @@ interface TextTipProps extends Placed {
 }
 
 /** The text under the pointer with its walk in words; the words that carry each step are marked. */
-export function TextTip({ client, text, graph, walk, explains, ...placed }: TextTipProps) {
+export function TextTip({ text, graph, walk, explains, ...placed }: TextTipProps) {
   const rested = useRested(text?.index ?? null);
   const asks = explains && text !== null && rested === text.index;
-  const explained = useExplained(client, asks ? `${graph.identity} ${text.index}` : null, text?.text ?? '');
+  const explained = useExplained(asks ? `${graph.identity} ${text.index}` : null, text?.text ?? '');
   if (!text) return null;
   const cut = text.text.length > LONGEST;
   const shown = cut ? text.text.slice(0, LONGEST).trimEnd() : text.text;

@@ -8,16 +8,16 @@ import { useText } from './use-texts.ts';
 
 /** The text that was opened, with its walk, which is highlighted on the graph meanwhile. */
 export function OpenText() {
-  const { client, run, texts, view, change, showWalk } = usePanel();
+  const { run, texts, view, change, showWalk } = usePanel();
   const point = view.point !== null && texts && view.point < texts.data.count ? view.point : null;
-  const text = useText(client, point);
+  const text = useText(point);
   useEffect(() => {
     showWalk(text?.walk ?? null);
     return () => showWalk(null);
   }, [text]);
   const carries = text !== null && openedWith(run, 'explain') !== null;
   const key = carries ? `${run.id} ${run.opened?.identity} ${point}` : null;
-  const explained = useExplained(client, key, text?.text ?? '');
+  const explained = useExplained(key, text?.text ?? '');
   if (point === null) return null;
   if (!text) return <Waiting what="Reading the text …" />;
   return (

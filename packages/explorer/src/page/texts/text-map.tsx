@@ -1,12 +1,12 @@
 import { rgbOf } from '@hidden-schema/studies/drawing';
 import type { RefObject } from 'preact';
 import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
-import type { Client, Graph, Labels } from '../client.ts';
+import type { Graph, Labels } from '../client.ts';
 import { labelColour } from '../graph/colours.ts';
 import { colourOf } from '../graph/label-maps.ts';
 import { strongLinks } from '../graph/scene.ts';
 import { type Keys, onDrawingKey, useCamera } from '../graph/use-camera.ts';
-import type { Change, ViewState } from '../state.ts';
+import { type PanelProps, usePanel } from '../panels/panel.ts';
 import { toScreen } from './camera.ts';
 import { selectedTexts } from './filter.ts';
 import { LiveMap, type MapEvents, NOTHING_POINTED, type ShownMap } from './live-map.ts';
@@ -16,16 +16,10 @@ import { SymbolTip, TextTip } from './marked.tsx';
 import { walkOf } from './text-data.ts';
 import { NOTHING_ASKED, type Texts, useText } from './use-texts.ts';
 
-export interface TextMapProps {
-  client: Client;
+interface TextMapProps {
   graph: Graph;
-  /** K, whatever is drawn. */
-  symbols: number;
   labels: Labels | null;
   texts: Texts;
-  view: ViewState;
-  change: Change;
-  dark: boolean;
   /** Whether the words that carry a step of a text can be asked for. */
   explains: boolean;
   /** Whether the network is drawn over the texts. */
@@ -38,19 +32,20 @@ export interface TextMapProps {
 
 /** Each text as a dot: like texts lie together, under the words of their first symbols. */
 export function TextMap(props: TextMapProps) {
-  const { client, graph, symbols, texts, view, change } = props;
+  const { graph, texts } = props;
+  const panel = usePanel();
   const container = useRef<HTMLDivElement>(null);
   const [tool, setTool] = useState<Tool>('move');
   const [pointed, setPointed] = useState(NOTHING_POINTED);
   const [stepped, setStepped] = useState<number | null>(null);
   const map = useLiveMap(container, useShown(props, { tool, stepped }));
-  const onMove = useCamera(map, { state: view, change, field: 'mapat' });
+  const onMove = useCamera(map, 'mapat');
   useLayoutEffect(() => {
-    map.current!.events = { ...eventsOf(props), point: setPointed, move: onMove };
+    map.current!.events = { ...eventsOf(props, panel.change), point: setPointed, move: onMove };
   });
-  const keys = keysOf(props, stepped, setStepped);
+  const keys = keysOf(props, panel, stepped, setStepped);
   const shown = pointed.text ?? stepped;
-  const tip = useText(client, shown);
+  const tip = useText(shown);
   return (
     <div class="half text-half">
       <div
@@ -67,7 +62,7 @@ export function TextMap(props: TextMapProps) {
         onKeyDown={(event) => onDrawingKey(event, map.current, { onMove, keys })}
         onBlur={() => setStepped(null)}
       />
-      <MapTools {...{ tool, setTool, texts, symbols, change }} onReset={() => change({ mapat: null })} />
+      <MapTools {...{ tool, setTool, texts }} />
       <Tips {...props} {...{ shown, tip }} symbol={pointed.symbol} map={map.current} />
       <div class="unseen" role="status">
         {stepped !== null && tip ? `Text ${stepped + 1}: ${tip.text.slice(0, 300)}` : ''}
@@ -86,7 +81,7 @@ type TipsProps = TextMapProps & {
 };
 
 /** What is told beside the pointer: of a text, else of a symbol. */
-function Tips({ client, graph, texts: { data }, explains, map, shown, symbol, tip }: TipsProps) {
+function Tips({ graph, texts: { data }, explains, map, shown, symbol, tip }: TipsProps) {
   if (!map) return null;
   const { size } = map;
   const placesOf = (symbols: readonly number[]) =>
@@ -94,7 +89,7 @@ function Tips({ client, graph, texts: { data }, explains, map, shown, symbol, ti
   if (shown !== null) {
     const walk = walkOf(data, shown);
     const place = toScreen(map.camera, size, [data.places[2 * shown]!, data.places[2 * shown + 1]!]);
-    return <TextTip {...{ client, text: tip, graph, explains, walk, place, size, placesOf }} />;
+    return <TextTip {...{ text: tip, graph, explains, walk, place, size, placesOf }} />;
   }
   const place = symbol === null ? null : map.placeOf(symbol);
   return symbol !== null && place ? <SymbolTip {...{ symbol, graph, place, data, size, placesOf }} /> : null;
@@ -105,8 +100,12 @@ const spoken = ({ data, count }: Texts): string =>
   `Map of ${data.count} texts, ${count} of them selected. Arrow keys move, plus and minus zoom, 0 shows all, n and p step through the selected texts, s and shift s through the symbols, Enter opens one, Escape shows all texts again.`;
 
 /** Keys of the map beside its camera's: they step through texts and symbols. */
-function keysOf(props: TextMapProps, stepped: number | null, onStep: (n: number) => void): Keys {
-  const { graph, texts, view, change, onSelect } = props;
+function keysOf(
+  { graph, texts, onSelect }: TextMapProps,
+  { view, change }: PanelProps,
+  stepped: number | null,
+  onStep: (n: number) => void,
+): Keys {
   const step = (by: number) => () => {
     if (texts.count === 0) return;
     const order = selectedTexts(texts.selected, 0, texts.count);
@@ -127,7 +126,10 @@ function keysOf(props: TextMapProps, stepped: number | null, onStep: (n: number)
 const MOST_CORNERS = 100;
 
 /** What pointers do beside pointing and moving. */
-const eventsOf = ({ change, onSelect }: TextMapProps): Omit<MapEvents, 'point' | 'move'> => ({
+const eventsOf = (
+  { onSelect }: TextMapProps,
+  change: PanelProps['change'],
+): Omit<MapEvents, 'point' | 'move'> => ({
   selectSymbol: onSelect,
   selectText: (n) => change(n === null ? { point: null } : { point: n, panel: 'texts' }),
   drawAround: (line) => {
@@ -140,7 +142,8 @@ const eventsOf = ({ change, onSelect }: TextMapProps): Omit<MapEvents, 'point' |
 });
 
 function useShown(props: TextMapProps, own: Pick<ShownMap, 'tool' | 'stepped'>): ShownMap {
-  const { graph, texts, labels, view, dark, networked, highlighted } = props;
+  const { graph, texts, labels, networked, highlighted } = props;
+  const { view, dark } = usePanel();
   const { data, selected } = texts;
   const links = useMemo(() => strongLinks(graph), [graph.strengths, graph.links]);
   const byLabel = view.colour === 'label' && labels !== null;

@@ -1,6 +1,8 @@
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import type { Client, MapText, Run } from '../client.ts';
 import { latest, useLoaded } from '../loading.ts';
+import { usePanel } from '../panels/panel.ts';
+import { useOpened } from '../served.ts';
 import type { ViewState } from '../state.ts';
 import { countOf, type Filter, passing } from './filter.ts';
 import { bytesOf, type TextData, textDataOf } from './text-data.ts';
@@ -24,16 +26,17 @@ export function useTexts(
   run: Run | null,
   view: ViewState,
 ): { texts: Texts | null; failure: string | null } {
-  const opened = run?.opened?.features.includes('map') ? run.opened : null;
-  const key = opened ? `${run!.id} ${opened.identity} ${opened.step}` : null;
-  const loaded = useLoaded(key, async (signal) => textDataOf(await client.map({}, signal)));
-  const data = opened ? latest(loaded) : null;
+  const {
+    key,
+    value: data,
+    failure,
+  } = useOpened([run, 'map'], async (signal) => textDataOf(await client.map({}, signal)));
   const asked = useFilter(client, data ? key : null, view);
   const texts = useMemo(
     () => (data ? { data, ...asked, ...selectBy(data, asked.filter) } : null),
     [data, asked],
   );
-  return { texts, failure: loaded.state === 'failed' ? loaded.message : null };
+  return { texts, failure };
 }
 
 /** What an address asks of texts; the words are looked for by the server. */
@@ -90,7 +93,8 @@ const KEPT = 500;
 const RESTS = 60;
 
 /** One text of the map by its number; what was asked before comes at once. */
-export function useText(client: Client, n: number | null): MapText | null {
+export function useText(n: number | null): MapText | null {
+  const { client } = usePanel();
   const kept = useMemo(() => new Map<number, MapText>(), [client]);
   const [, setRead] = useState(0);
   useEffect(() => {
