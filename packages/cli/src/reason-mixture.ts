@@ -1,5 +1,6 @@
 import type { FittedMixture } from '@hidden-schema/studies';
-import { live, print } from './terminal.ts';
+import { progressOf } from './analysis.ts';
+import { print } from './terminal.ts';
 import { wholeNumber } from './text-flags.ts';
 
 /** Flags of `hsn reason train` that fitting a mixture takes; others belong to training. */
@@ -37,20 +38,18 @@ export async function fitMixture(file: string | undefined, flags: MixtureFlags):
   const splits = memories.find((one) => one === (flags.memory ?? 'train'));
   if (splits === undefined)
     throw new UserError(`--memory takes ${memories.join(' or ')}, got ${flags.memory}`);
-  const { Progress } = await import('@hidden-schema/hsn/run/progress');
-  let shown: InstanceType<typeof Progress> | undefined;
+  const { onProgress, done } = await collecting();
   const fitted = await trainMixture(run, {
     ...(comet === undefined ? {} : { comet }),
     ...(limit === undefined ? {} : { limit }),
     memory: { splits, ...(await encoderOf(flags)) },
-    onProgress: (done, total) => {
-      shown ??= new Progress({ label: 'collect answers', total, unit: 'questions', output: live });
-      shown.update(done);
-    },
-  });
-  shown?.finish();
+    onProgress,
+  }).finally(done);
   print(mixtureText(fitted));
 }
+
+/** Progress of what a mixture collects for its questions. */
+export const collecting = () => progressOf('collect answers', 'questions');
 
 async function encoderOf({ encoder, encoderPrecision = 'float32' }: MixtureFlags) {
   const { UserError } = await import('@hidden-schema/base');

@@ -66,6 +66,9 @@ export function readSearch(text: string): Search {
 const answered = (questions: readonly Question[], found: readonly (readonly string[])[]): Answered[] =>
   questions.map((question, i) => ({ ...question, answers: distinctAnswers(found[i]!, mostAnswers) }));
 
+const textsOf = (written: readonly (readonly { text: string }[])[]): string[][] =>
+  written.map((some) => some.map(({ text }) => text));
+
 const everyRow = (questions: readonly Question[]): Int32Array => Int32Array.from(questions.keys());
 
 /** Questions as a model's tokens, a row each, with the first reference as its object. */
@@ -89,10 +92,7 @@ export async function reconstructedAnswers(
     const prompts = questions.map((_, row) => ({ prompt: tokens.prompt(row), walk: read[row]! }));
     const writer = { tokenizer: tokenizers.decoder, frame: tupleFrames(tokenizers).decoder };
     const written = await searchObjects(model, writer, prompts, { how: 'greedy' });
-    return answered(
-      questions,
-      written.map((some) => some.map(({ text }) => text)),
-    );
+    return answered(questions, textsOf(written));
   } finally {
     walks.free();
   }
@@ -130,10 +130,7 @@ export async function plainAnswers(
   const prompts = questions.map((_, row) => ({ prompt: tokens.prompt(row) }));
   const writer = { tokenizer: tokenizers.decoder, frame: tupleFrames(tokenizers).decoder };
   const written = await searchObjects(model, writer, prompts, { ...search, seed: config.seed });
-  return answered(
-    questions,
-    written.map((some) => some.map(({ text }) => text)),
-  );
+  return answered(questions, textsOf(written));
 }
 
 const judged = (

@@ -1,10 +1,11 @@
 import { rememberedVectors } from '@hidden-schema/hsn/discovery/vectors/text-vectors';
 import type { Tuple, TupleCorpus } from '@hidden-schema/hsn/tasks/tuples/tuples';
-import { noGrad, scope, Tensor } from '@hidden-schema/torch';
+import { noGrad, scope, type Tensor } from '@hidden-schema/torch';
 import { openPretrainedEncoder } from '@hidden-schema/transformers/pretrained';
 import { answerKey, distinctAnswers } from '../measures/recall.ts';
 import { type Answered, mostAnswers, type Question, type Ranked } from './answers.ts';
 import { byExpectedBleu, type Weighed } from './liked-first.ts';
+import { picked } from './object-classifier.ts';
 
 /** What is answered without any model of language, from training tuples alone. */
 export type Floor = 'constant' | 'nearest' | 'vote' | 'kernel';
@@ -81,7 +82,7 @@ export class Floors {
           mostAnswers,
         ),
       ),
-      vote: of((near) => voted(votes(near))),
+      vote: of((near) => voted(near.slice(0, votingEvents).map(({ objects }) => objects))),
       kernel: of((near, relation) => {
         const speaking = spoken(near);
         const ranked = weighed(speaking, shares.get(relation) ?? new Map());
@@ -119,7 +120,11 @@ export class Floors {
         own.map((i) => placeAsked.get(questions[i]!.head)!),
         names.map((name) => place.get(name)!),
       ];
-      const nearest = nearestOf(picked(fresh, rows), picked(known, columns), neighbours);
+      const nearest = nearestOf(
+        scope(() => picked(fresh, rows)),
+        scope(() => picked(known, columns)),
+        neighbours,
+      );
       for (const [n, i] of own.entries())
         out[i] = nearest[n]!.map(({ at, cosine }) => ({ objects: events.get(names[at]!)!, cosine }));
     }
@@ -129,9 +134,6 @@ export class Floors {
     return out;
   }
 }
-
-const picked = (vectors: Tensor, rows: readonly number[]): Tensor =>
-  scope(() => vectors.indexSelect(0, Tensor.fromArray(Int32Array.from(rows), [rows.length])));
 
 /** The rows of unit vectors `of` that are nearest to each of `to`; frees both. */
 function nearestOf(to: Tensor, of: Tensor, count: number): { at: number; cosine: number }[][] {
@@ -175,10 +177,6 @@ interface Near {
   objects: readonly string[];
   cosine: number;
 }
-
-/** The lists of objects that vote. */
-const votes = (near: readonly Near[]): (readonly string[])[] =>
-  near.slice(0, votingEvents).map(({ objects }) => objects);
 
 /** By the keys of objects, the share of events that have them, and how they are written. */
 type Shares = ReadonlyMap<string, { text: string; share: number }>;
