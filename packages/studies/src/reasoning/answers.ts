@@ -116,7 +116,10 @@ export async function reasonedAnswers(
 ): Promise<Answered[]> {
   const tokens = await questionTokens(reasoner.opened, questions);
   const found = await reasoner.continued(tokens, everyRow(questions), walksAndWords(search));
-  return judged(questions, found);
+  return answered(
+    questions,
+    found.map((some) => some.map(({ object }) => object)),
+  );
 }
 
 /** A decoder that is given (s, r) alone: COMET's, or that of a network with its walks taken away. */
@@ -133,15 +136,6 @@ export async function plainAnswers(
   return answered(questions, textsOf(written));
 }
 
-const judged = (
-  questions: readonly Question[],
-  found: readonly (readonly { object: string }[])[],
-): Answered[] =>
-  answered(
-    questions,
-    found.map((some) => some.map(({ object }) => object)),
-  );
-
 /** Ranked objects whose expected BLEU-2 is looked at, and those that it is looked at against. */
 const firstOf = 20;
 const against = 40;
@@ -154,17 +148,14 @@ export function expectedFirst(
   questions: readonly Question[],
   found: readonly (readonly { object: string; score: number }[])[],
 ): Answered[] {
-  return judged(
+  return answered(
     questions,
     found.map((some) => {
       const lists = some
         .slice(0, against)
         .map(({ object, score }) => ({ objects: [object], weight: Math.exp(score - some[0]!.score) }));
-      const best = byExpectedBleu(
-        some.slice(0, firstOf).map(({ object }) => object),
-        lists,
-      );
-      return best.map((object) => ({ object }));
+      const tried = some.slice(0, firstOf).map(({ object }) => object);
+      return byExpectedBleu(tried, lists);
     }),
   );
 }

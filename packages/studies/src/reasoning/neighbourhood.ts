@@ -98,9 +98,8 @@ export class Neighbourhood {
 }
 
 /** Objects by their keys, those of most events first. */
-export const commonestFirst = (
-  shares: readonly (readonly [string, ObjectShare])[],
-): Map<string, ObjectShare> => new Map(shares.toSorted(([, a], [, b]) => b.share - a.share));
+export const commonestFirst = (shares: readonly (readonly [string, ObjectShare])[]) =>
+  new Map(shares.toSorted(([, a], [, b]) => b.share - a.share));
 
 /**
  * Adds to the weights of objects, by their keys, what all events of a relation say. Objects without a weight are added where
