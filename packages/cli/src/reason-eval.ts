@@ -1,6 +1,7 @@
 import { UserError } from '@hidden-schema/base/errors';
 import type { PathChoice } from '@hidden-schema/hsn';
 import type { Command } from 'commander';
+import { collecting } from './reason-mixture.ts';
 import { print, say } from './terminal.ts';
 import { wholeNumber } from './text-flags.ts';
 
@@ -105,7 +106,12 @@ async function besideRun(run: string, flags: ReasonEvalFlags) {
   const { evaluateReasoning } = await import('@hidden-schema/studies/reasoning/table3');
   const { readSearch } = await import('@hidden-schema/studies/reasoning/answers');
   const { search, path, comet, bart, answers } = flags;
+  const { onProgress, done } = await collecting();
   return evaluateReasoning(run, {
+    onCollected: (count, total) => {
+      onProgress(count, total);
+      if (count === total) done();
+    },
     split: flags.split as 'test' | 'valid',
     ...(comet === undefined ? {} : { comet }),
     ...(bart === undefined ? {} : { bart }),
@@ -113,7 +119,7 @@ async function besideRun(run: string, flags: ReasonEvalFlags) {
     ...(search === undefined ? {} : { searches: search === 'none' ? [] : search.split(',').map(readSearch) }),
     ...(path === undefined ? {} : { paths: await knownPaths(run, path.split(',')) }),
     ...scoringFlags(flags),
-  });
+  }).finally(done);
 }
 
 /** Names of path models, refused where the run has no such one. */

@@ -38,16 +38,18 @@ export async function fitMixture(file: string | undefined, flags: MixtureFlags):
   const splits = memories.find((one) => one === (flags.memory ?? 'train'));
   if (splits === undefined)
     throw new UserError(`--memory takes ${memories.join(' or ')}, got ${flags.memory}`);
-  const { onProgress, done } = await progressOf('collect answers', 'questions');
+  const { onProgress, done } = await collecting();
   const fitted = await trainMixture(run, {
     ...(comet === undefined ? {} : { comet }),
     ...(limit === undefined ? {} : { limit }),
     memory: { splits, ...(await encoderOf(flags)) },
     onProgress,
-  });
-  done();
+  }).finally(done);
   print(mixtureText(fitted));
 }
+
+/** Progress of what a mixture collects for its questions. */
+export const collecting = () => progressOf('collect answers', 'questions');
 
 async function encoderOf({ encoder, encoderPrecision = 'float32' }: MixtureFlags) {
   const { precisions } = await import('@hidden-schema/studies/reasoning/event-memory');

@@ -53,6 +53,7 @@ describe('a mixture of answers', () => {
     const args = ['--comet', comet, '--answers', answers, '--search', 'none', '--json'];
     const ended = await hsn('reason', 'eval', run, ...args);
     expect(ended).toMatchObject({ code: 0 });
+    expect(ended.stderr).toMatch(/\ncollect answers +0%.*\ncollect answers: \d+ questions in .*\nmix-near:/);
     const { rows, differences, split } = JSON.parse(ended.stdout);
     expect(split).toBe('file');
     const of = (model: string) => rows.find((row: { model: string }) => row.model === model);

@@ -1,7 +1,9 @@
+import { Random } from '@hidden-schema/base';
 import { TrainedWalks } from '@hidden-schema/hsn';
 import { startEngine, Tensor } from '@hidden-schema/torch';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { EventEvidence } from '../src/reasoning/event-evidence.ts';
+import { addShares, commonestFirst } from '../src/reasoning/neighbourhood.ts';
 
 const angles = [0.1, 0.4, 0.9, 1.3];
 const tuples: readonly (readonly [event: number, relation: number, object: string])[] = [
@@ -68,5 +70,31 @@ describe('what training events say of an object', () => {
     expect(common).toBeCloseTo(Math.log(1e-4), 6);
     expect(classified).toBe(common);
     expect(near).toBeLessThan(scores('to eat soup').near);
+  });
+});
+
+describe('what all events of a relation say', () => {
+  const random = new Random(3);
+  const shares = commonestFirst(
+    Array.from({ length: 60 }, (_, i) => [`o${i}`, { text: `o${i}`, share: random.int(12) / 40 }] as const),
+  );
+  const near = () => {
+    const drawn = new Random(4);
+    return new Map<string, { text: string; weight: number }>(
+      Array.from(
+        { length: 25 },
+        (_, i) => [`o${3 * i}`, { text: `o${3 * i}`, weight: drawn.int(7) / 2 }] as const,
+      ),
+    );
+  };
+
+  test.each([1, 7, 30, 100])('leaves the %i objects with most weight in their order', (most) => {
+    const [found, all] = [near(), near()];
+    addShares(found, shares, { pseudoCount: 10, most });
+    for (const [key, { text, share }] of shares)
+      all.set(key, { text, weight: (all.get(key)?.weight ?? 0) + 10 * share });
+    const first = (weights: ReadonlyMap<string, { text: string; weight: number }>) =>
+      [...weights.values()].sort((a, b) => b.weight - a.weight).slice(0, most);
+    expect(first(found)).toEqual(first(all));
   });
 });

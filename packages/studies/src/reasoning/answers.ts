@@ -66,6 +66,9 @@ export function readSearch(text: string): Search {
 const answered = (questions: readonly Question[], found: readonly (readonly string[])[]): Answered[] =>
   questions.map((question, i) => ({ ...question, answers: distinctAnswers(found[i]!, mostAnswers) }));
 
+const textsOf = (written: readonly (readonly { text: string }[])[]): string[][] =>
+  written.map((some) => some.map(({ text }) => text));
+
 const everyRow = (questions: readonly Question[]): Int32Array => Int32Array.from(questions.keys());
 
 /** Questions as a model's tokens, a row each, with the first reference as its object. */
@@ -89,10 +92,7 @@ export async function reconstructedAnswers(
     const prompts = questions.map((_, row) => ({ prompt: tokens.prompt(row), walk: read[row]! }));
     const writer = { tokenizer: tokenizers.decoder, frame: tupleFrames(tokenizers).decoder };
     const written = await searchObjects(model, writer, prompts, { how: 'greedy' });
-    return answered(
-      questions,
-      written.map((some) => some.map(({ text }) => text)),
-    );
+    return answered(questions, textsOf(written));
   } finally {
     walks.free();
   }
@@ -116,7 +116,10 @@ export async function reasonedAnswers(
 ): Promise<Answered[]> {
   const tokens = await questionTokens(reasoner.opened, questions);
   const found = await reasoner.continued(tokens, everyRow(questions), walksAndWords(search));
-  return judged(questions, found);
+  return answered(
+    questions,
+    found.map((some) => some.map(({ object }) => object)),
+  );
 }
 
 /** A decoder that is given (s, r) alone: COMET's, or that of a network with its walks taken away. */
@@ -130,20 +133,8 @@ export async function plainAnswers(
   const prompts = questions.map((_, row) => ({ prompt: tokens.prompt(row) }));
   const writer = { tokenizer: tokenizers.decoder, frame: tupleFrames(tokenizers).decoder };
   const written = await searchObjects(model, writer, prompts, { ...search, seed: config.seed });
-  return answered(
-    questions,
-    written.map((some) => some.map(({ text }) => text)),
-  );
+  return answered(questions, textsOf(written));
 }
-
-const judged = (
-  questions: readonly Question[],
-  found: readonly (readonly { object: string }[])[],
-): Answered[] =>
-  answered(
-    questions,
-    found.map((some) => some.map(({ object }) => object)),
-  );
 
 /** Ranked objects whose expected BLEU-2 is looked at, and those that it is looked at against. */
 const firstOf = 20;
@@ -157,17 +148,14 @@ export function expectedFirst(
   questions: readonly Question[],
   found: readonly (readonly { object: string; score: number }[])[],
 ): Answered[] {
-  return judged(
+  return answered(
     questions,
     found.map((some) => {
       const lists = some
         .slice(0, against)
         .map(({ object, score }) => ({ objects: [object], weight: Math.exp(score - some[0]!.score) }));
-      const best = byExpectedBleu(
-        some.slice(0, firstOf).map(({ object }) => object),
-        lists,
-      );
-      return best.map((object) => ({ object }));
+      const tried = some.slice(0, firstOf).map(({ object }) => object);
+      return byExpectedBleu(tried, lists);
     }),
   );
 }

@@ -2,7 +2,7 @@ import { scope } from '@hidden-schema/torch';
 import { answerKey } from '../measures/recall.ts';
 import type { EventMemory } from './event-memory.ts';
 import { ExpectedBleu } from './expected-bleu.ts';
-import { type NearEvent, Neighbourhood, type ObjectShare } from './neighbourhood.ts';
+import { addShares, type NearEvent, Neighbourhood, type ObjectShare } from './neighbourhood.ts';
 import { type Classified, ObjectClassifier, picked } from './object-classifier.ts';
 
 /** Objects of near events and of the relation that are weighed for a question, at most. */
@@ -91,16 +91,15 @@ function evidenceOf(
 ): Evidence {
   const weights = new Map<string, { text: string; weight: number }>();
   let total = PSEUDO_COUNT;
-  const add = (text: string, key: string, weight: number) => {
-    const known = weights.get(key);
-    if (known) known.weight += weight;
-    else weights.set(key, { text, weight });
-  };
   for (const { objects, weight } of near) {
     total += weight;
-    for (const text of objects) add(text, answerKey(text), weight);
+    for (const text of objects) {
+      const known = weights.get(answerKey(text));
+      if (known) known.weight += weight;
+      else weights.set(answerKey(text), { text, weight });
+    }
   }
-  for (const [key, { text, share }] of shares) add(text, key, PSEUDO_COUNT * share);
+  addShares(weights, shares, { pseudoCount: PSEUDO_COUNT, most: MAX_OBJECTS });
   const objects = [...weights.values()]
     .sort((a, b) => b.weight - a.weight)
     .slice(0, MAX_OBJECTS)
@@ -112,7 +111,9 @@ function evidenceOf(
       const key = answerKey(object);
       const share = Math.max(UNSEEN_SHARE, shares.get(key)?.share ?? 0);
       return {
-        near: Math.log((weights.get(key)?.weight ?? PSEUDO_COUNT * UNSEEN_SHARE) / total),
+        near: Math.log(
+          (weights.get(key)?.weight ?? PSEUDO_COUNT * (shares.get(key)?.share ?? UNSEEN_SHARE)) / total,
+        ),
         common: Math.log(share),
         // An object without a column is as probable for every event.
         classified: classified(key) ?? Math.log(share),

@@ -36,8 +36,12 @@ export class ExpectedBleu {
   /** Of each question's texts. `vectors` are those of the questions' events. [B, D] */
   of(vectors: Tensor, texts: readonly (readonly string[])[]): number[][] {
     const fresh = [...new Set(texts.flat())].filter((text) => !this.#lines.has(text));
-    for (let first = 0; first < fresh.length; first += AT_ONCE)
-      this.#regress(fresh.slice(first, first + AT_ONCE));
+    if (fresh.length > 0) {
+      const events = withoutGrad(() => this.#regression.centred());
+      for (let first = 0; first < fresh.length; first += AT_ONCE)
+        this.#regress(fresh.slice(first, first + AT_ONCE), events);
+      events.free();
+    }
     const width = vectors.dim(1);
     const centred = withoutGrad(() =>
       vectors.to('float64').sub(this.#regression.mean).toArray(),
@@ -50,15 +54,18 @@ export class ExpectedBleu {
     );
   }
 
-  #regress(texts: readonly string[]): void {
+  /** `events` are the regression's, centred. [n, D] */
+  #regress(texts: readonly string[], events: Tensor): void {
     const { length } = this.#regression.events;
     const [values, one] = [this.#values.subarray(0, texts.length * length), new Float64Array(length)];
     const means = texts.map((text, m) => {
       values.set(this.#index.against(text, one), m * length);
-      return one.reduce((sum, value) => sum + value, 0) / length;
+      let sum = 0;
+      for (let event = 0; event < length; event++) sum += one[event]!;
+      return sum / length;
     });
     const slopes = withoutGrad(() => {
-      const sums = Tensor.fromArray(values, [texts.length, length]).matmul(this.#regression.centred()); // [M, D]
+      const sums = Tensor.fromArray(values, [texts.length, length]).matmul(events); // [M, D]
       return this.#regression.slopes(sums.transpose(0, 1), PENALTY).transpose(0, 1).to('float32').toArray();
     }) as Float32Array;
     const width = slopes.length / texts.length;

@@ -69,14 +69,8 @@ export async function explainedMixture(
 
 /** As candidates that are written: the score is log p among the objects that were weighed. */
 function candidateOf({ object, walk, walkLogProb, scores, probability }: MixedObject) {
-  return {
-    object,
-    walk,
-    walkLogProb,
-    objectLogProb: scores.writer ?? 0,
-    score: Math.log(probability),
-    walks: 1,
-  };
+  const [objectLogProb, score] = [scores.writer ?? 0, Math.log(probability)];
+  return { object, walk, walkLogProb, objectLogProb, score, walks: 1 };
 }
 
 /** For each answer the nearest events that have it, the nearest first. */

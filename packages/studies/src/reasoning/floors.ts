@@ -1,10 +1,12 @@
 import { rememberedVectors } from '@hidden-schema/hsn/discovery/vectors/text-vectors';
 import type { Tuple, TupleCorpus } from '@hidden-schema/hsn/tasks/tuples/tuples';
-import { noGrad, scope, Tensor } from '@hidden-schema/torch';
+import { noGrad, scope, type Tensor } from '@hidden-schema/torch';
 import { openPretrainedEncoder } from '@hidden-schema/transformers/pretrained';
 import { answerKey, distinctAnswers } from '../measures/recall.ts';
 import { type Answered, mostAnswers, type Question, type Ranked } from './answers.ts';
 import { byExpectedBleu, type Weighed } from './liked-first.ts';
+import { addShares, commonestFirst, type ObjectShare } from './neighbourhood.ts';
+import { picked } from './object-classifier.ts';
 
 /** What is answered without any model of language, from training tuples alone. */
 export type Floor = 'constant' | 'nearest' | 'vote' | 'kernel';
@@ -55,10 +57,7 @@ export class Floors {
     const shares = this.#shares();
     return questions.map((question, i) => ({
       ...question,
-      objects: weighed(spoken(neighbours[i] ?? []), shares.get(question.relation) ?? new Map()).slice(
-        0,
-        count,
-      ),
+      objects: weighed(spoken(neighbours[i] ?? []), shares.get(question.relation) ?? new Map(), count),
     }));
   }
 
@@ -81,11 +80,11 @@ export class Floors {
           mostAnswers,
         ),
       ),
-      vote: of((near) => voted(votes(near))),
+      vote: of((near) => voted(near.slice(0, votingEvents).map(({ objects }) => objects))),
       kernel: of((near, relation) => {
         const speaking = spoken(near);
-        const ranked = weighed(speaking, shares.get(relation) ?? new Map());
-        return byExpectedBleu(ranked.slice(0, constants), speaking.slice(0, maxNeighbours));
+        const ranked = weighed(speaking, shares.get(relation) ?? new Map(), constants);
+        return byExpectedBleu(ranked, speaking.slice(0, maxNeighbours));
       }),
     };
   }
@@ -119,7 +118,11 @@ export class Floors {
         own.map((i) => placeAsked.get(questions[i]!.head)!),
         names.map((name) => place.get(name)!),
       ];
-      const nearest = nearestOf(picked(fresh, rows), picked(known, columns), neighbours);
+      const nearest = nearestOf(
+        scope(() => picked(fresh, rows)),
+        scope(() => picked(known, columns)),
+        neighbours,
+      );
       for (const [n, i] of own.entries())
         out[i] = nearest[n]!.map(({ at, cosine }) => ({ objects: events.get(names[at]!)!, cosine }));
     }
@@ -129,9 +132,6 @@ export class Floors {
     return out;
   }
 }
-
-const picked = (vectors: Tensor, rows: readonly number[]): Tensor =>
-  scope(() => vectors.indexSelect(0, Tensor.fromArray(Int32Array.from(rows), [rows.length])));
 
 /** The rows of unit vectors `of` that are nearest to each of `to`; frees both. */
 function nearestOf(to: Tensor, of: Tensor, count: number): { at: number; cosine: number }[][] {
@@ -176,16 +176,13 @@ interface Near {
   cosine: number;
 }
 
-/** The lists of objects that vote. */
-const votes = (near: readonly Near[]): (readonly string[])[] =>
-  near.slice(0, votingEvents).map(({ objects }) => objects);
-
-/** By the keys of objects, the share of events that have them, and how they are written. */
-type Shares = ReadonlyMap<string, { text: string; share: number }>;
+type Shares = ReadonlyMap<string, ObjectShare>;
 
 function sharesOf(events: ReadonlyMap<string, readonly string[]>): Shares {
   const counts = countsOf([...events.values()].map((objects) => ({ objects, weight: 1 })));
-  return new Map([...counts].map(([key, { text, weight }]) => [key, { text, share: weight / events.size }]));
+  return commonestFirst(
+    [...counts].map(([key, { text, weight }]) => [key, { text, share: weight / events.size }]),
+  );
 }
 
 /** How much weight speaks for each object; each event once for each of its objects. */
@@ -206,22 +203,19 @@ function spoken(near: readonly Near[]): Weighed[] {
   return near.map(({ objects, cosine }) => ({ objects, weight: Math.exp((cosine - best) / width) }));
 }
 
-/** Objects by the weight of near events and of the relation's shares. */
-function weighed(speaking: readonly Weighed[], shares: Shares): string[] {
+/** So many objects by the weight of near events and of the relation's shares. */
+function weighed(speaking: readonly Weighed[], shares: Shares, most: number): string[] {
   const counts = countsOf(speaking);
-  for (const [key, { text, share }] of shares) {
-    const known = counts.get(key);
-    if (known) known.weight += pseudoCount * share;
-    else counts.set(key, { text, weight: pseudoCount * share });
-  }
-  return [...counts.values()].sort((a, b) => b.weight - a.weight).map(({ text }) => text);
+  addShares(counts, shares, { pseudoCount, most });
+  return byWeight(counts).slice(0, most);
 }
 
 /** Objects by how many events have them; of equal ones that of the nearer event. */
-function voted(lists: readonly (readonly string[])[]): string[] {
-  const counts = countsOf(lists.map((objects) => ({ objects, weight: 1 })));
-  return [...counts.values()].sort((a, b) => b.weight - a.weight).map(({ text }) => text);
-}
+const voted = (lists: readonly (readonly string[])[]): string[] =>
+  byWeight(countsOf(lists.map((objects) => ({ objects, weight: 1 }))));
+
+const byWeight = (counts: ReadonlyMap<string, { text: string; weight: number }>): string[] =>
+  [...counts.values()].sort((a, b) => b.weight - a.weight).map(({ text }) => text);
 
 function constantsOf(events: ReadonlyMap<string, readonly string[]>): string[] {
   const lists = [...events.values()];

@@ -30,18 +30,9 @@ interface StoredMixture {
 }
 
 /** A run's mixtures, ready to answer. */
-export class AnswerMixture {
-  readonly pools: AnswerPools;
-  readonly weights: StoredMixture['weights'];
-
-  constructor(pools: AnswerPools, weights: StoredMixture['weights']) {
-    this.pools = pools;
-    this.weights = weights;
-  }
-
-  get kinds(): MixtureKind[] {
-    return Object.keys(this.weights) as MixtureKind[];
-  }
+export interface AnswerMixture {
+  pools: AnswerPools;
+  weights: StoredMixture['weights'];
 }
 
 const filesOf = (directory: string): RunFiles => new RunFiles(pathFolder(directory, 'counts'));
@@ -101,19 +92,20 @@ export async function openMixture(
     (kind) => comet || !stored.weights[kind]!.parts.includes('comet'),
   );
   const weights = Object.fromEntries(kinds.map((kind) => [kind, stored.weights[kind]!]));
-  return new AnswerMixture(await poolsOf(opened, stored, comet), weights);
+  return { pools: await poolsOf(opened, stored, comet), weights };
 }
 
 /** Pools of many questions, some at a time. */
 export async function manyPools(
   pools: AnswerPools,
   questions: readonly Question[],
-  onProgress?: (done: number) => void,
+  onProgress?: (done: number, total: number) => void,
 ): Promise<AnswerPool[]> {
   const out: AnswerPool[] = [];
+  onProgress?.(0, questions.length);
   for (let first = 0; first < questions.length; first += AT_ONCE) {
     out.push(...(await pools.of(questions.slice(first, first + AT_ONCE))));
-    onProgress?.(out.length);
+    onProgress?.(out.length, questions.length);
   }
   return out;
 }
@@ -149,7 +141,7 @@ export async function trainMixture(
   // Valid events are asked here, so that they cannot be remembered yet.
   const pools = await poolsOf(opened, { ...network, memory: { ...memory, splits: 'train' } }, other);
   const questions = validQuestions(opened, limit);
-  const found = await manyPools(pools, questions, (done) => onProgress?.(done, questions.length));
+  const found = await manyPools(pools, questions, onProgress);
   const weights: StoredMixture['weights'] = {};
   const recall: FittedMixture['recall'] = {};
   for (const kind of Object.keys(mixtureKinds) as MixtureKind[]) {

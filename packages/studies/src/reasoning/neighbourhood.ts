@@ -93,7 +93,28 @@ export class Neighbourhood {
         counts.set(answerKey(text), forms.set(text, (forms.get(text) ?? 0) + 1));
       }
     }
-    return new Map([...counts].map(([key, forms]) => [key, shareOf(forms, events)]));
+    return commonestFirst([...counts].map(([key, forms]) => [key, shareOf(forms, events)]));
+  }
+}
+
+/** Objects by their keys, those of most events first. */
+export const commonestFirst = (shares: readonly (readonly [string, ObjectShare])[]) =>
+  new Map(shares.toSorted(([, a], [, b]) => b.share - a.share));
+
+/**
+ * Adds to the weights of objects, by their keys, what all events of a relation say. Objects without a weight are added where
+ * they may be among the `most` with most weight: those are among as many of the commonest.
+ */
+export function addShares(
+  weights: Map<string, { text: string; weight: number }>,
+  shares: ReadonlyMap<string, ObjectShare>,
+  { pseudoCount, most }: { pseudoCount: number; most: number },
+): void {
+  for (const [key, one] of weights) one.weight += pseudoCount * (shares.get(key)?.share ?? 0);
+  let left = most;
+  for (const [key, { text, share }] of shares) {
+    if (left-- === 0) break;
+    if (!weights.has(key)) weights.set(key, { text, weight: pseudoCount * share });
   }
 }
 

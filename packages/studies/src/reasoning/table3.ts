@@ -24,7 +24,7 @@ import {
 } from './answers.ts';
 import type { Scoring } from './figures.ts';
 import { Floors } from './floors.ts';
-import { mixedAnswers } from './mixture.ts';
+import { type MixtureKind, mixedAnswers } from './mixture.ts';
 import { manyPools, openMixture, storedMixture } from './mixture-run.ts';
 import { type Comet, Rows, type Table3Difference, type Table3Row } from './table3-rows.ts';
 
@@ -58,6 +58,8 @@ export interface Table3Options {
   layer?: number;
   idf?: boolean;
   onProgress?: (text: string) => void;
+  /** Hears how many questions mixtures have objects for, of how many. */
+  onCollected?: (done: number, total: number) => void;
 }
 
 const defaultSearches: readonly Search[] = [
@@ -92,8 +94,9 @@ export async function evaluateReasoning(run: string, options: Table3Options = {}
       if (directory !== undefined) await addComet(rows, { model, directory }, { opened, asked, searches });
     }
     const choices = options.paths ?? pathChoices(opened.run.directory);
-    for (const path of choices) await addPath(rows, path, { run, asked, searches });
-    await addMixtures(rows, opened, questions, options.comet);
+    for (const path of searches.length > 0 ? choices : [])
+      await addPath(rows, path, { run, asked, searches });
+    await addMixtures(rows, opened, questions, options);
     const { split = 'test', bertModel = DEFAULT_ENCODER } = options;
     const paths = pathsMeasured(opened.run.directory, choices);
     return {
@@ -140,15 +143,15 @@ async function addMixtures(
   rows: Rows,
   opened: OpenedReasoning,
   questions: readonly Question[],
-  cometRun: string | undefined,
+  { comet: cometRun, onCollected }: Table3Options,
 ): Promise<void> {
   if (!storedMixture(opened)) return;
   const comet = cometRun === undefined ? undefined : await openReasoning(cometRun);
   const mixture = (await openMixture(opened, comet))!;
-  const pools = await manyPools(mixture.pools, questions);
-  for (const kind of mixture.kinds)
-    await rows.add({ model: `mix-${kind}` }, () =>
-      pools.map((pool) => mixedAnswers(pool, mixture.weights[kind]!)),
+  const pools = await manyPools(mixture.pools, questions, onCollected);
+  for (const [kind, weights] of Object.entries(mixture.weights))
+    await rows.add({ model: `mix-${kind as MixtureKind}` }, () =>
+      pools.map((pool) => mixedAnswers(pool, weights)),
     );
   comet?.model.free();
 }
