@@ -8,7 +8,7 @@ import { reportFaults, sourceFiles } from './source-files.ts';
 
 /** What is reached, rounded up, and the goal. Lower `most` when a count falls; it never rises. */
 const LIMITS = {
-  lines: { most: 80_990, goal: 55_000, what: 'lines of TypeScript shipped in packages/' },
+  lines: { most: 80_450, goal: 55_000, what: 'lines of TypeScript shipped in packages/' },
   long: { most: 0, goal: 0, what: 'files above 300 lines' },
   train: { most: 210, goal: 250, what: 'our files loaded by hsn train on texts' },
   symbols: { most: 160, goal: 160, what: 'our files loaded by hsn symbols' },
