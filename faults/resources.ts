@@ -219,9 +219,8 @@ async function lostFolder(tally: Tally): Promise<void> {
   // The session says when it has evaluated: a moment in the middle of training.
   const write = said.push.bind(said);
   said.push = (...texts: string[]) => {
-    // A file of a checkpoint may come while folders are being removed: then removing begins again, as a person would.
-    if (fs.existsSync(`${directory}/checkpoints/step-4`))
-      fs.rmSync(directory, { recursive: true, force: true, maxRetries: 20, retryDelay: 5 });
+    // Moved first, in one call: a checkpoint's file that comes while folders are being removed would keep them there.
+    if (fs.existsSync(`${directory}/checkpoints/step-4`)) fs.renameSync(directory, `${directory}-gone`);
     return write(...texts);
   };
   const fault = await refusal(() => trained(tally, 'lost', config, { said }));
