@@ -220,7 +220,10 @@ async function lostFolder(tally: Tally): Promise<void> {
   const write = said.push.bind(said);
   said.push = (...texts: string[]) => {
     // Moved first, in one call: a checkpoint's file that comes while folders are being removed would keep them there.
-    if (fs.existsSync(`${directory}/checkpoints/step-4`)) fs.renameSync(directory, `${directory}-gone`);
+    if (fs.existsSync(`${directory}/checkpoints/step-4`)) {
+      fs.renameSync(directory, `${directory}-gone`);
+      fs.rmSync(`${directory}-gone`, { recursive: true });
+    }
     return write(...texts);
   };
   const fault = await refusal(() => trained(tally, 'lost', config, { said }));
